@@ -72,6 +72,8 @@ class LongestFirst extends BaseSequencer {
 /** `npm test` names the projects that it runs; the last four run only by their own names. */
 export default defineConfig({
   test: {
+    // Rows are held against their shapes.
+    env: { EXPLORER_ETL_CHECK_ROWS: 'true' },
     globalSetup: ['test/harness/global-setup.ts'],
     setupFiles: ['test/harness/plan-once.ts'],
     // The default is one for a machine of two cores; many tests wait for a time of the program.

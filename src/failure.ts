@@ -1,3 +1,4 @@
+import { z } from 'zod';
 /** A problem that a person can fix. */
 export interface Problem {
   /** What is wrong and what to do; holds no secret. */
@@ -309,13 +310,13 @@ export const passing: ReadonlySet<FailureRule['again']> = new Set(['growing', 's
 export type FailureClass = keyof typeof rules;
 
 export const failures: Readonly<Record<FailureClass, FailureRule>> = rules;
+export const failureClasses = Object.keys(rules) as FailureClass[];
 
 /** Why a feed, run or walk is not as it should be, for programs and for people. */
-export interface Why {
-  /** Null: of no class. */
-  readonly failure: FailureClass | null;
-  readonly reason: string;
-}
+export const whyShape = () =>
+  // Null: of no class.
+  z.object({ failure: z.enum(failureClasses).nullable(), reason: z.string() });
+export type Why = Readonly<z.infer<ReturnType<typeof whyShape>>>;
 
 /** Of codes of Node and undici for connections that could not be made or broke; other messages are plain. */
 const systemLabels: Readonly<Record<string, string>> = {

@@ -34,6 +34,7 @@ import { type Context, exits, type Registry } from './context.ts';
 import { openFor, type OpenDatabase } from './database.ts';
 import { ownOrDemo } from './demo-world.ts';
 import { addDemo, addFeedOptions, type ChosenFeeds } from './options.ts';
+import { rowsOf } from '../db/transaction.ts';
 
 const checkSchema = z.strictObject({
   name: z.enum(['configuration', 'database', 'schema', 'explorer']),
@@ -162,7 +163,9 @@ async function connectionProblems(
 
 /** The server, and whether this program can work on it. */
 async function checkServer({ pool, url, embedded }: OpenDatabase): Promise<Check> {
-  const { rows } = await pool.query<Record<'version' | 'name', string>>(
+  const rows = await rowsOf(
+    pool,
+    () => z.object({ version: z.string(), name: z.string() }),
     "select current_setting('server_version') as version, current_database() as name",
   );
   const { hostname, port, searchParams } = parseUrl(url);

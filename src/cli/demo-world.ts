@@ -76,7 +76,7 @@ export async function openDemoWorld(
 
 /** The origin of a demo's data; null: the database has none. */
 export const demoOrigin = (db: Database) =>
-  execute(db).value<string>`select origin from etl.feeds where ${isOfDemo} limit 1`;
+  execute(db).value(z.string)`select origin from etl.feeds where ${isOfDemo} limit 1`;
 
 export type DemoExplorer = Awaited<ReturnType<typeof openDemoExplorer>>;
 
@@ -128,7 +128,7 @@ export async function openDemoExplorer(
 
 /** Counts the pages read of the list in which the worker is killed. */
 export async function readStagePages(db: Database): Promise<number> {
-  const pages = await execute(db).value<number>`
+  const pages = await execute(db).value(z.number)`
     select sum(pages)::int from etl.coverage where feed = ${stageFeed}
   `;
   return pages ?? 0;
@@ -145,7 +145,9 @@ const isRanking = sql`
 
 /** Whether every ranking of the demo was read whole; and whether a run is open, which the next worker would join. */
 async function readRankings(db: Database) {
-  const found = await execute(db).row<Record<'are_read' | 'are_open', boolean>>`
+  const found = await execute(db).row(() =>
+    z.object({ are_read: z.boolean(), are_open: z.boolean() }),
+  )`
     select coalesce(bool_and(exists (select from etl.rankings where rankings.feed = feeds.feed)), true) as are_read,
            coalesce(bool_or(exists (select from etl.runs where runs.feed = feeds.feed and state = 'open')), false)
              as are_open
@@ -167,11 +169,12 @@ const dateRankingsBack = (db: Database): Promise<void> =>
   });
 
 /** An unfinished walk of an ended worker, and its committed pages. */
-type OpenWalk = Record<'id' | 'pages', number>;
+const openWalkShape = () => z.object({ id: z.number(), pages: z.number() });
+type OpenWalk = z.infer<ReturnType<typeof openWalkShape>>;
 
 /** Every unfinished walk of the list in which the worker is killed; the one with the most pages first. */
 export const openWalks = (db: Database) =>
-  execute(db).rows<OpenWalk>`
+  execute(db).rows(openWalkShape)`
     select id::int, pages::int from etl.walks
     where state = 'running' and feed = ${stageFeed}
     order by pages desc, id
@@ -207,7 +210,7 @@ export async function readResumption(
   db: Database,
   before: readonly OpenWalk[],
 ): Promise<Omit<Kill, 'pid'>> {
-  const resumption = await execute(db).row<Omit<Kill, 'pid'>>`
+  const resumption = await execute(db).row(() => killSchema.omit({ pid: true }))`
     with before as (
       select id, pages from json_to_recordset(${JSON.stringify(before)}::json) as walk(id bigint, pages bigint)
     ), page as (

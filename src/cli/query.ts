@@ -23,6 +23,7 @@ import { count } from '../status/schema.ts';
 import { openData } from './database.ts';
 import { addDemo, wholeNumber } from './options.ts';
 import { exits, UsageError, type Context, type Registry } from './context.ts';
+import { rowsOf } from '../db/transaction.ts';
 
 /** `query --json`. `exit` comes after the rows, which are streamed; cut output is no valid JSON. */
 export const queryDocument = z.strictObject({
@@ -149,7 +150,9 @@ const isNamed = ({ name }: Question) => questions().some((one) => one.name === n
 /** @throws UsageError if the database has nothing of a chain */
 async function demandChains(pool: Pool, chains: readonly number[]): Promise<void> {
   if (chains.length === 0) return;
-  const { rows } = await pool.query<{ id: string; name: string }>(
+  const rows = await rowsOf(
+    pool,
+    () => z.object({ id: z.string(), name: z.string() }),
     'select chain_id as id, name from explorer.chains order by chain_id',
   );
   const other = chains.find((chain) => rows.every(({ id }) => Number(id) !== chain));

@@ -1,4 +1,5 @@
 import { type Database, execute } from './transaction.ts';
+import { z } from 'zod';
 
 /**
  * As SQL: `updated_at` of every row of schema `explorer` that the transaction writes. A subquery, so that a statement
@@ -14,4 +15,4 @@ export const publishChanges = (
   db: Pick<Database, 'execute'>,
   how: 'announced' | 'in silence',
 ): Promise<string | null> =>
-  execute(db).value<string>`select etl.publish_changes(${how === 'announced'})::text`;
+  execute(db).value(z.string)`select etl.publish_changes(${how === 'announced'})::text`;

@@ -1,3 +1,4 @@
+import { getTableColumns, type InferSelectModel } from 'drizzle-orm';
 import {
   bigint,
   customType,
@@ -7,6 +8,7 @@ import {
   timestamp,
   type PgTable,
 } from 'drizzle-orm/pg-core';
+import { z } from 'zod';
 
 /** For analysts: a stable contract. */
 export const explorerSchema = pgSchema('explorer');
@@ -41,3 +43,12 @@ export function tableName(table: PgTable): string {
   const { schema, name } = getTableConfig(table);
   return `${schema}.${name}`;
 }
+
+/** A whole row of a table, as JSON or a statement gives it. */
+export const rowOf = <T extends PgTable>(table: T) =>
+  z.custom<InferSelectModel<T>>((row) => {
+    const values = new Map(Object.entries(row ?? {}));
+    return Object.values(getTableColumns(table)).every(
+      ({ name, notNull }) => values.has(name) && !(notNull && values.get(name) === null),
+    );
+  });

@@ -2,6 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { packageFile } from '../package-file.ts';
+import { z } from 'zod';
+import { rowsOf } from './transaction.ts';
 
 /** What the statement in sql/checks finds: what is wrong, and what to run. */
 export async function problemsOf(
@@ -10,7 +12,7 @@ export async function problemsOf(
   values: readonly unknown[] = [],
 ): Promise<string[]> {
   const text = await readFile(packageFile(`sql/checks/${check}.sql`), 'utf8');
-  const { rows } = await pool.query<{ problem: string }>(text, [...values]);
+  const rows = await rowsOf(pool, () => z.object({ problem: z.string() }), text, [...values]);
   return rows.map(({ problem }) => problem);
 }
 

@@ -2,7 +2,7 @@ import type { PoolClient, Pool } from 'pg';
 import { z } from 'zod';
 import { codeOfFailure, MigrationError } from './failure.ts';
 import { withAdvisoryLock, type Waiting } from './lock.ts';
-import { inTransaction, limitLockWait } from './transaction.ts';
+import { inTransaction, limitLockWait, rowsOf } from './transaction.ts';
 
 /** As SQL, for a row of `pg_constraint`: whether it is enforced, optional since Postgres 18. */
 export const isEnforced = `coalesce((to_jsonb(pg_constraint) ->> 'conenforced')::boolean, true)`;
@@ -31,7 +31,9 @@ const lockWaitMs = 10_000;
 
 /** @throws MigrationError if Citus distributes the table by another column */
 async function isDistributed(pool: Pool, { name, spreadBy }: LargeTable): Promise<boolean> {
-  const { rows } = await pool.query<{ by: string | null }>(
+  const rows = await rowsOf(
+    pool,
+    () => z.object({ by: z.string().nullable() }),
     `select column_to_column_name(logicalrelid, partkey) as by
      from pg_dist_partition where logicalrelid = $1::regclass`,
     [name],
@@ -68,7 +70,9 @@ async function distributeAlone(pool: Pool, table: LargeTable): Promise<Distribut
 }
 
 async function demandNodes(pool: Pool): Promise<void> {
-  const { rows } = await pool.query<{ nodes: number; is_coordinator: boolean }>(
+  const rows = await rowsOf(
+    pool,
+    () => z.object({ nodes: z.number(), is_coordinator: z.boolean() }),
     `select (
        select count(*) from pg_dist_node where isactive and shouldhaveshards and noderole = 'primary'
      )::int as nodes,
@@ -116,13 +120,19 @@ async function moveRows(pool: Pool, { name, spreadBy }: LargeTable): Promise<num
 }
 
 async function countOf(session: PoolClient, name: string): Promise<number> {
-  const { rows } = await session.query<{ rows: string }>(`select count(*) as rows from ${name}`);
+  const rows = await rowsOf(
+    session,
+    () => z.object({ rows: z.string() }),
+    `select count(*) as rows from ${name}`,
+  );
   return Number(rows[0]?.rows);
 }
 
 /** Citus refuses foreign keys to tables on the coordinator, even unenforced ones. */
 async function dropRelations(session: PoolClient, name: string): Promise<void> {
-  const { rows } = await session.query<{ statement: string }>(
+  const rows = await rowsOf(
+    session,
+    () => z.object({ statement: z.string() }),
     `select format('alter table %s drop constraint %I', $1::text, conname) as statement
      from pg_constraint
      where conrelid = $1::regclass and contype = 'f' and not ${isEnforced}`,
@@ -133,7 +143,9 @@ async function dropRelations(session: PoolClient, name: string): Promise<void> {
 
 /** Citus leaves the copied rows in place, invisible; also after a run that was killed. */
 async function dropLocalRows(pool: Pool, name: string): Promise<void> {
-  const { rows } = await pool.query<{ bytes: string }>(
+  const rows = await rowsOf(
+    pool,
+    () => z.object({ bytes: z.string() }),
     'select pg_relation_size($1::regclass) as bytes',
     [name],
   );

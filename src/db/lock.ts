@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { printable } from '../printable.ts';
+import { z } from 'zod';
+import { rowsOf } from './transaction.ts';
 
 /** How to wait for a lock. */
 export interface Waiting {
@@ -40,7 +42,9 @@ export async function withAdvisoryLock<T>(
     let isFailed = true;
     try {
       await client.query(`begin; ${forEver}`);
-      const { rows: locked } = await client.query<{ is_mine: boolean }>(
+      const locked = await rowsOf(
+        client,
+        () => z.object({ is_mine: z.boolean() }),
         'select pg_try_advisory_xact_lock($1) as is_mine',
         [key],
       );
@@ -50,7 +54,7 @@ export async function withAdvisoryLock<T>(
         isFailed = false;
         return result;
       }
-      const { rows } = await client.query<Holder>(holderOf, [key]);
+      const rows = await rowsOf(client, holderShape, holderOf, [key]);
       await client.query('rollback');
       isFailed = false;
       const [holder] = rows;
@@ -72,10 +76,8 @@ const forEver = `
   where name in ('idle_in_transaction_session_timeout', 'transaction_timeout')`;
 
 /** A lock's holder, as far as Postgres shows it to this role. */
-interface Holder {
-  readonly pid: number;
-  readonly known: string;
-}
+const holderShape = () => z.object({ pid: z.number(), known: z.string() });
+type Holder = z.infer<ReturnType<typeof holderShape>>;
 
 /** The holder of the advisory lock $1 of this database. */
 const holderOf = `

@@ -129,7 +129,7 @@ async function readApplied(pool: Pool): Promise<ReadonlySet<number>> {
   const db = drizzle(pool);
   if (!(await execute(db).has`select where to_regclass('etl.migrations') is not null`))
     return new Set();
-  return new Set(await execute(db).values<number>`select created_at::float8 from etl.migrations`);
+  return new Set(await execute(db).values(z.number)`select created_at::float8 from etl.migrations`);
 }
 
 /** @throws MigrationError if the database is newer: this program must not write to it */

@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
-import { inTransaction } from './transaction.ts';
+import { inTransaction, rowsOf } from './transaction.ts';
+import { z } from 'zod';
 
 /** Group roles without a login, the same on every server. */
 export const roles = {
@@ -58,10 +59,12 @@ async function giveToOwner(session: PoolClient): Promise<void> {
     end
     $$
   `);
-  const { rows } = await session.query<{ statement: string }>(ownershipStatements, [
-    schemas,
-    owner,
-  ]);
+  const rows = await rowsOf(
+    session,
+    () => z.object({ statement: z.string() }),
+    ownershipStatements,
+    [schemas, owner],
+  );
   for (const { statement } of rows) await session.query(statement);
 }
 

@@ -3,6 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { errorOf } from '../failure.ts';
 import { asInLibpq } from './url.ts';
+import { z } from 'zod';
+import { rowsOf } from './transaction.ts';
 
 /** The connection does not keep what the program needs. The message says what to do. */
 export class PoolerError extends errorOf('pooler') {}
@@ -23,7 +25,9 @@ const connectTimeoutMs = 10_000;
 export const demandSession = (url: string, timeoutMs = connectTimeoutMs): Promise<SessionWay> =>
   withClient(url, timeoutMs, async (client) => {
     // The session has no settings yet, so names are qualified.
-    const { rows } = await client.query<{ pid: number; path: string; isStandby: boolean }>(
+    const rows = await rowsOf(
+      client,
+      () => z.object({ pid: z.number(), path: z.string(), isStandby: z.boolean() }),
       `select pg_catalog.pg_backend_pid() as pid, pg_catalog.current_setting('search_path') as path,
               pg_catalog.pg_is_in_recovery() as "isStandby"`,
     );

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
-import type { Pool, PoolClient } from 'pg';
+import type { ClientBase, Pool, PoolClient, QueryConfig } from 'pg';
+import type { z } from 'zod';
 import { isRetryable } from './failure.ts';
 
 export type Database = NodePgDatabase & { readonly $client: Pool };
@@ -12,25 +13,64 @@ export type Row = Readonly<Record<string, unknown>>;
 
 export type Queryable = Pick<Transaction, 'execute'>;
 
-/** Runs a statement, the template behind it, and reads its answer: `execute(db).row<Row>`select …``. */
+/** What a row or a value is; made only where answers are checked. */
+export type Shape<T> = () => z.ZodType<T>;
+
+/** Tests and CI hold each row against its shape; else a shape is a type alone. */
+// eslint-disable-next-line no-process-env -- a switch of tests, not a setting
+const areChecked = process.env['EXPLORER_ETL_CHECK_ROWS'] === 'true';
+
+/** @throws ZodError where answers are checked, if one has another shape: a column was renamed, or may be null */
+function shaped<T>(shape: Shape<T>, answers: readonly unknown[]): T[] {
+  const type = areChecked && answers.length > 0 ? shape() : null;
+  for (const answer of answers) type?.parse(answer);
+  return answers as T[];
+}
+
+type Statement = readonly [text: TemplateStringsArray, ...values: readonly unknown[]];
+
+/** Runs a statement, the template behind it, and reads its answer: `execute(db).row(shape)`select …``. */
 export function execute(db: Queryable) {
-  const rows = async <T>(text: TemplateStringsArray, ...values: readonly unknown[]) =>
-    (await db.execute(sql(text, ...values))).rows as T[];
-  type Statement = Parameters<typeof rows>;
-  /** The first column of each row. */
-  const values = async <T>(...statement: Statement) =>
-    (await rows<Record<string, T>>(...statement)).map((row) => Object.values(row)[0] as T);
+  const answer = async (...[text, ...values]: Statement) =>
+    (await db.execute(sql(text, ...values))).rows;
+  const rows =
+    <T>(shape: Shape<T>) =>
+    async (...statement: Statement) =>
+      shaped(shape, await answer(...statement));
+  const values =
+    <T>(shape: Shape<T>) =>
+    async (...statement: Statement) =>
+      shaped(
+        shape,
+        (await answer(...statement)).map((row) => Object.values(row)[0]),
+      );
   return {
     rows,
     /** The first row; null if there is none. */
-    row: async <T>(...statement: Statement) => (await rows<T>(...statement))[0] ?? null,
+    row:
+      <T>(shape: Shape<T>) =>
+      async (...statement: Statement) =>
+        (await rows(shape)(...statement))[0] ?? null,
+    /** The first column of each row. */
     values,
-    /** The first column of the first row; null if there is none. */
-    value: async <T>(...statement: Statement) => (await values<T | null>(...statement))[0] ?? null,
+    /** The first column of the first row; null if there is none, or it is null. */
+    value:
+      <T>(shape: Shape<T>) =>
+      async (...statement: Statement) =>
+        (await values(() => shape().nullable())(...statement))[0] ?? null,
     /** Whether there is a row. */
-    has: async (...statement: Statement) => (await rows(...statement)).length > 0,
+    has: async (...statement: Statement) => (await answer(...statement)).length > 0,
   };
 }
+
+/** Runs a statement with `$1` and the like in a session of the driver's, and gives its rows. */
+export const rowsOf = async <T>(
+  session: Pick<ClientBase, 'query'>,
+  shape: Shape<T>,
+  statement: string | QueryConfig,
+  values?: unknown[],
+): Promise<T[]> =>
+  shaped(shape, (await session.query<Record<string, unknown>>(statement, values)).rows);
 
 /** One of two deadlocked transactions continues and the retry waits for it: a few are enough. */
 const mostAttempts = 5;

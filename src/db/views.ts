@@ -7,7 +7,8 @@ import type { DatabaseError, Pool, PoolClient } from 'pg';
 import { codeOfFailure, isRetryable, MigrationError } from './failure.ts';
 import type { Waiting } from './lock.ts';
 import { isPrepared } from './state.ts';
-import { execute, inTransaction, limitLockWait } from './transaction.ts';
+import { execute, inTransaction, limitLockWait, rowsOf } from './transaction.ts';
+import { z } from 'zod';
 
 /** A repeatable file of sql/. */
 interface SqlFile {
@@ -84,7 +85,9 @@ export async function readViewSet(folder: string, tables: string, lists: ListNam
 /** @returns null if the database has none */
 export async function readMadeViews(pool: Pool) {
   if (!(await isPrepared(pool))) return null;
-  const { rows } = await pool.query<{ program: string; hash: string }>(
+  const rows = await rowsOf(
+    pool,
+    () => z.object({ program: z.string(), hash: z.string() }),
     'select program, hash from etl.view_migrations',
   );
   return rows[0] ?? null;
@@ -129,9 +132,9 @@ async function makeOnce(
   await limitLockWait(session, lockWaitMs);
   const files = await withoutRefused(session, all);
   await session.query(record);
-  const made = await execute(drizzle(session)).value<
-    string[]
-  >`select objects from etl.view_migrations`;
+  const made = await execute(drizzle(session)).value(() => z.array(z.string()))`
+    select objects from etl.view_migrations
+  `;
   const had = made ?? [];
   const objects = files.flatMap((file) => file.objects);
   await session.query('savepoint unchanged');
@@ -140,9 +143,12 @@ async function makeOnce(
     await drop(session, gone);
   } else {
     await session.query('rollback to savepoint unchanged');
-    const { rows: rights } = await session.query<{ object: string; statement: string }>(rightsOn, [
-      had,
-    ]);
+    const rights = await rowsOf(
+      session,
+      () => z.object({ object: z.string(), statement: z.string() }),
+      rightsOn,
+      [had],
+    );
     await drop(session, had);
     await makeAgain(session, files);
     for (const { object, statement } of rights) {
@@ -163,7 +169,9 @@ async function withoutRefused(session: PoolClient, files: readonly SqlFile[]): P
     `select where to_regclass('pg_dist_partition') is not null`,
   );
   if (citus.length === 0) return [...files];
-  const { rows } = await session.query<{ name: string }>(
+  const rows = await rowsOf(
+    session,
+    () => z.object({ name: z.string() }),
     `select logicalrelid::text as name from pg_dist_partition where partmethod = 'h'`,
   );
   const spread = new Set(rows.map(({ name }) => name));

@@ -1,18 +1,18 @@
 import { sql } from 'drizzle-orm';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { execute, type Transaction } from '../db/transaction.ts';
 import { join, type Outline, outlineOf, type UnreadValue } from './fields.ts';
 
-type DriftKind = 'field' | 'vanished' | 'type' | 'format' | 'value';
-
-export interface Drift {
-  readonly kind: DriftKind;
-  /** Where in an item: `address.proxy_type`, `rewards[].type`. */
-  readonly path: string;
-  /** The new value or type, or what was expected of the format; empty for the other kinds. */
-  readonly detail: string;
-  readonly count: number;
-}
+const driftShape = () =>
+  z.object({
+    kind: z.enum(['field', 'vanished', 'type', 'format', 'value']),
+    /** Where in an item: `address.proxy_type`, `rewards[].type`. */
+    path: z.string(),
+    /** The new value or type, or what was expected of the format; empty for the other kinds. */
+    detail: z.string(),
+    count: z.number(),
+  });
+export type Drift = Readonly<z.infer<ReturnType<typeof driftShape>>>;
 
 export interface DriftReport {
   readonly drift: readonly Drift[];
@@ -42,7 +42,7 @@ export type DriftCounter = ReturnType<typeof openDriftCounter>;
 export function openDriftCounter(schema: z.ZodType) {
   const seen = new Map<Outline, Seen>();
   const drift = new Map<string, Drift & { count: number }>();
-  const note = (kind: DriftKind, path: string, whole: string): void => {
+  const note = (kind: Drift['kind'], path: string, whole: string): void => {
     const detail = cut(whole);
     const key = `${kind} ${path} ${detail}`;
     const known = drift.get(key);
@@ -95,9 +95,8 @@ const formatPath = (path: readonly PropertyKey[]) =>
 export const cut = (text: string) => text.slice(0, longestDetail).toWellFormed();
 
 /** A way to differ from the specification that the feed had not shown before. */
-export interface NewDrift extends Omit<Drift, 'count'> {
-  readonly page_id: number;
-}
+const newDriftShape = () => driftShape().omit({ count: true }).extend({ page_id: z.number() });
+export type NewDrift = Readonly<z.infer<ReturnType<typeof newDriftShape>>>;
 
 /** Different entries of one feed; a service that invents names without end must not fill the disk. */
 const mostEntries = 1_000;
@@ -157,7 +156,7 @@ const countDrift = (
   { chain_id, operation, feed }: CountedFeed,
   entries: readonly NewDrift[],
 ) =>
-  execute(tx).rows<NewDrift>`
+  execute(tx).rows(newDriftShape)`
     with reported as (
       select kind, path, detail, sum(occurrences) as occurrences, min(page_id) as page_id
       from json_to_recordset(${JSON.stringify(entries)}::json)

@@ -2,9 +2,11 @@ import type { Pool } from 'pg';
 import { workersPresent } from '../db/presence.ts';
 import { type FailureClass, failures } from '../failure.ts';
 import type { Reply } from './client.ts';
-import { type ExplorerError, KeyPausedError, type Pause } from './error.ts';
+import { type ExplorerError, KeyPausedError, pauseShape } from './error.ts';
 import { fingerprintKey, type LimitedKey, whoStates } from './key.ts';
 import type { RateHeaders } from './response.ts';
+import { z } from 'zod';
+import { rowsOf } from '../db/transaction.ts';
 
 /** Live requests go before backfill. */
 export type BudgetLane = 'live' | 'backfill';
@@ -85,7 +87,7 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
     const sentMs = now();
     const values = [fingerprint, lane, hasTurn, limit, creditsRemaining, saidAt];
     const statement = { name: 'request_slot', text: reserveSlot, values };
-    const [reply] = (await pool.query<SlotReply>(statement)).rows;
+    const [reply] = await rowsOf(pool, slotReplyShape, statement);
     if (reply === undefined) throw new Error('the budget of the key is gone from etl.budget');
     // The statement ran between request and reply.
     return { ...reply, dueMs: (sentMs + now()) / 2 + reply.wait_ms };
@@ -95,7 +97,7 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
     void (await pool.query(returnSlot, [fingerprint, at]));
 
   const pause = async (forMs: number | null, failure: FailureClass, reason: string) =>
-    (await pool.query<Pause>(pauseKey, [fingerprint, forMs, failure, reason])).rows[0];
+    (await rowsOf(pool, pauseShape, pauseKey, [fingerprint, forMs, failure, reason]))[0];
 
   return {
     async take(lane, signal) {
@@ -293,23 +295,25 @@ returning
   timed.pause_reason,
   timed.daily_credits`;
 
-export interface SlotReply {
-  /**
-   * 'poll' is a slot that tests a refused or exhausted key. 'queued': request again after the wait.
-   * 'paused', 'spent' (our limit of a day) and 'kept' (backfill's share is used): nothing before then.
-   */
-  readonly outcome: 'granted' | 'poll' | 'queued' | 'paused' | 'spent' | 'kept';
-  readonly wait_ms: number;
-  /** The end of the wait, for people. */
-  readonly until: string;
-  /** Null: no slot. */
-  readonly page_id: string | null;
-  readonly at: string;
-  readonly pause_class: string | null;
-  readonly pause_reason: string | null;
-  /** The lowest that processes at work state; null: none. */
-  readonly daily_credits: string | null;
-}
+const slotReplyShape = () =>
+  z.object({
+    /**
+     * 'poll' is a slot that tests a refused or exhausted key. 'queued': request again after the wait.
+     * 'paused', 'spent' (our limit of a day) and 'kept' (backfill's share is used): nothing before then.
+     */
+    outcome: z.enum(['granted', 'poll', 'queued', 'paused', 'spent', 'kept']),
+    wait_ms: z.number(),
+    /** The end of the wait, for people. */
+    until: z.string(),
+    /** Null: no slot. */
+    page_id: z.string().nullable(),
+    at: z.string(),
+    pause_class: z.string().nullable(),
+    pause_reason: z.string().nullable(),
+    /** The lowest that processes at work state; null: none. */
+    daily_credits: z.string().nullable(),
+  });
+export type SlotReply = z.infer<ReturnType<typeof slotReplyShape>>;
 
 /**
  * Registers the key with its limits: $1 fingerprint, $2 requests per second, $3 credits a day. Of those that processes

@@ -1,4 +1,5 @@
 import { type FailureClass, failures } from '../failure.ts';
+import { z } from 'zod';
 
 /** Facts of a failed request; all texts are redacted. */
 export interface FailureReport {
@@ -34,12 +35,14 @@ export class ExplorerError extends Error {
   }
 }
 
-export interface Pause {
-  readonly pause_class: string | null;
-  readonly pause_reason: string | null;
-  readonly wait_ms: number;
-  readonly until: string;
-}
+export const pauseShape = () =>
+  z.object({
+    pause_class: z.string().nullable(),
+    pause_reason: z.string().nullable(),
+    wait_ms: z.number(),
+    until: z.string(),
+  });
+type Pause = Readonly<z.infer<ReturnType<typeof pauseShape>>>;
 
 /** The key is paused for longer than a worker waits. No request failed. */
 export class KeyPausedError extends Error {

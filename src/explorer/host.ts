@@ -2,6 +2,8 @@ import type { Pool } from 'pg';
 import { failures } from '../failure.ts';
 import { ExplorerError, KeyPausedError } from './error.ts';
 import type { createFetcher } from './fetcher.ts';
+import { z } from 'zod';
+import { rowsOf } from '../db/transaction.ts';
 
 type Fetch = ReturnType<typeof createFetcher>;
 
@@ -105,7 +107,7 @@ export class Host {
   }
 
   async #look(): Promise<Look | null> {
-    const { rows } = await this.#options.pool.query<Look>(lookAtHost, [this.#options.origin]);
+    const rows = await rowsOf(this.#options.pool, lookShape, lookAtHost, [this.#options.origin]);
     const [found = null] = rows;
     this.#lookedMs = this.#options.now();
     // Another process was answered: what fails here fails alone.
@@ -169,13 +171,15 @@ const noWait: { readonly isProbe: boolean; readonly reason: string | null } = {
 const textOf = ({ status, detail }: ExplorerError) =>
   status === null ? detail : `HTTP ${status}, ${detail}`;
 
-interface Look {
-  /** Whether the process may send a request now. */
-  is_probe: boolean;
-  readonly failure: string;
-  readonly reason: string;
-  readonly wait_ms: number;
-}
+const lookShape = () =>
+  z.object({
+    /** Whether the process may send a request now. */
+    is_probe: z.boolean(),
+    failure: z.string(),
+    reason: z.string(),
+    wait_ms: z.number(),
+  });
+type Look = z.infer<ReturnType<typeof lookShape>>;
 
 /**
  * Looks how the explorer does, and takes the next test if it is due: $1 origin. No row: it answers. The process that

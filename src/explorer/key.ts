@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Pool } from 'pg';
 import { processName, workersPresent } from '../db/presence.ts';
+import { z } from 'zod';
+import { rowsOf } from '../db/transaction.ts';
 
 /** A key, and what a file says of it. */
 export interface LimitedKey {
@@ -37,7 +39,7 @@ export async function whoStates(
   dailyCredits: number | null,
 ): Promise<string> {
   const values = [fingerprintKey(apiKey), dailyCredits];
-  const { rows } = await pool.query<{ name: string }>(statedBy, values);
+  const rows = await rowsOf(pool, () => z.object({ name: z.string() }), statedBy, values);
   return rows[0]?.name ?? 'another process';
 }
 

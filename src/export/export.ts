@@ -16,6 +16,8 @@ import {
   microseconds,
   type CsvFormat,
 } from '../query/value.ts';
+import { z } from 'zod';
+import { rowsOf } from '../db/transaction.ts';
 
 /** The export's target or format is impossible. The message says what to do. */
 export class ExportError extends errorOf('export') {}
@@ -38,9 +40,16 @@ export async function relationSources(
   days: readonly (string | null)[],
 ): Promise<Source[]> {
   // A view without a chain, or of feeds, says how the copy itself is.
-  const { rows } = await pool.query<
-    Record<'name' | 'chain' | 'time' | 'fields' | 'natives', string>
-  >(
+  const rows = await rowsOf(
+    pool,
+    () =>
+      z.object({
+        name: z.string(),
+        chain: z.string(),
+        time: z.string(),
+        fields: z.string(),
+        natives: z.string(),
+      }),
     `select table_name as name,
             coalesce(max('r.chain_id') filter (where column_name = 'chain_id'), 'null::bigint') as chain,
             coalesce(max(format('r.%I', column_name)) filter (where column_name in ('timestamp', 'block_time')), 'null::timestamptz') as time,

@@ -11,6 +11,7 @@ import { readRuns, readThroughput } from '../status/ledger.ts';
 import type { StatusDocument } from '../status/schema.ts';
 import { traceTerm } from '../status/trace.ts';
 import { BusyError, type Reader } from './reader.ts';
+import { z } from 'zod';
 
 interface ApiSources {
   readonly reader: Pick<Reader, 'inTurn' | 'known'>;
@@ -74,7 +75,15 @@ export function createApi({ reader, status, commandLine }: ApiSources): Hono {
 
 /** The named queries, and the documentation of every table, view and column of schema `explorer`. */
 async function readQueries(db: Database): Promise<QueriesDocument> {
-  const rows = await execute(db).rows<Record<'relation' | 'name' | 'type' | 'comment', string>>`
+  const rows = await execute(db).rows(() =>
+    z.object({
+      relation: z.string(),
+      // Null: the row is of the relation itself.
+      name: z.string().nullable(),
+      type: z.string().nullable(),
+      comment: z.string(),
+    }),
+  )`
     select 'explorer.' || table_name as relation, column_name as name, type,
            coalesce(description, '') as comment
     from explorer.dictionary order by table_name, position
@@ -87,7 +96,9 @@ async function readQueries(db: Database): Promise<QueriesDocument> {
     dictionary: [...relations].map(([relation, [own, ...columns]]) => ({
       relation,
       comment: own?.comment ?? '',
-      columns: columns.map(({ name, type, comment }) => ({ name, type, comment })),
+      columns: columns.map(({ name, type, comment }) => {
+        return { name: name ?? '', type: type ?? '', comment };
+      }),
     })),
   };
 }

@@ -1,17 +1,19 @@
 import { sql, type SQL } from 'drizzle-orm';
+import { z } from 'zod';
 import { execute, type Queryable, type Transaction } from '../db/transaction.ts';
 import type { OperationName } from './registry.ts';
-import type { Lane } from './tables.ts';
+import { lanes } from './tables.ts';
 
-export interface Feed {
-  readonly chain_id: number;
-  readonly operation: OperationName;
-}
+export const feedShape = () =>
+  z.object({
+    chain_id: z.number(),
+    operation: z.custom<OperationName>((name) => typeof name === 'string'),
+  });
+export type Feed = Readonly<z.infer<ReturnType<typeof feedShape>>>;
 
 /** One lane of a feed: all that a job names. */
-export interface FeedLane extends Feed {
-  readonly lane: Lane;
-}
+export const feedLaneShape = () => feedShape().extend({ lane: z.enum(lanes) });
+export type FeedLane = Readonly<z.infer<ReturnType<typeof feedLaneShape>>>;
 
 /** `10/user-operations`. */
 export const feedName = ({ chain_id, operation }: Feed) => `${chain_id}/${operation}`;
@@ -41,8 +43,9 @@ const defaultParallel = 4;
 /** How many walks of a lane run at once, if more than one can. */
 export async function parallelOf(db: Queryable, feed: Feed): Promise<number> {
   const parallel = sql`(settings ->> 'parallel')::float8`;
-  const set = await execute(db)
-    .value<number>`select ${parallel} from etl.feeds where ${ofFeed(feed)}`;
+  const set = await execute(db).value(z.number)`
+    select ${parallel} from etl.feeds where ${ofFeed(feed)}
+  `;
   return set ?? defaultParallel;
 }
 
@@ -60,9 +63,14 @@ const recentPages = 20;
 
 /** How many walks use the feed's share of the rate, by the round trip of the newest pages. */
 export async function walksCalledFor(db: Queryable, feed: Feed): Promise<number> {
-  const found = await execute(db).row<
-    Record<'rate' | 'trip_ms' | 'lanes' | 'parallel', number | null>
-  >`
+  const found = await execute(db).row(() =>
+    z.object({
+      rate: z.number().nullable(),
+      trip_ms: z.number().nullable(),
+      lanes: z.number().nullable(),
+      parallel: z.number().nullable(),
+    }),
+  )`
     select (
              select least(requests_per_second, service_limit)
              from etl.budget
@@ -78,8 +86,8 @@ export async function walksCalledFor(db: Queryable, feed: Feed): Promise<number>
            (select count(*)::float8 from etl.runs where state = 'open' and lane = 'backfill') as lanes,
            (select (settings ->> 'parallel')::float8 from etl.feeds where ${ofFeed(feed)}) as parallel
   `;
-  const { rate, trip_ms, lanes, parallel } = found ?? {};
-  const pages = Math.min(rate ?? 0, writtenPerSecond) / Math.max(1, lanes ?? 1);
+  const { rate, trip_ms, lanes: reading, parallel } = found ?? {};
+  const pages = Math.min(rate ?? 0, writtenPerSecond) / Math.max(1, reading ?? 1);
   const walks = Math.ceil((pages * (1 + ownPart) * (trip_ms ?? 0)) / 1000);
   return Math.min(Math.max(1, walks), mostWalks, parallel ?? mostWalks);
 }

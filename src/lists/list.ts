@@ -233,6 +233,10 @@ export const polling = ({ schedule }: Pick<ConfigDefaults, 'schedule'>, cost: st
 /** What every feed is configured with, beside the settings of its kind; durations in ms. */
 export type FeedSettings = Readonly<z.output<z.ZodObject<ReturnType<typeof polling>>>>;
 
+/** Settings as they are stored: those of a list that this version does not know are others. */
+export const settingsShape = () =>
+  z.custom<FeedSettings>((settings) => typeof settings === 'object');
+
 /** A date or timestamp; ISO 8601 in UTC once it is read, null if absent. */
 export const time = z
   .string()

@@ -1,10 +1,11 @@
 import type { PgTable } from 'drizzle-orm/pg-core';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { ValidItem } from './decode.ts';
 import type { LoadedItem, Tables } from '../load/load.ts';
 
 /** The declared fields of `next_page_params`, passed back unchanged. */
-export type Cursor = Readonly<Record<string, string | number>>;
+export const cursorShape = () => z.record(z.string(), z.union([z.string(), z.number()]));
+export type Cursor = Readonly<z.infer<ReturnType<typeof cursorShape>>>;
 
 /** What one walk of a newest-first list covers: all of it, but for its bounds. */
 export interface NewestFirstWalk {
@@ -35,10 +36,8 @@ export type RankedWalk = Pick<NewestFirstWalk, 'max_pages'>;
 export interface Scope extends NewestFirstWalk, RankedWalk, Partial<NumberedWalk> {}
 
 /** A block as it was last seen; `hash` in lower case. */
-export interface KnownBlock {
-  readonly height: number;
-  readonly hash: string;
-}
+export const knownBlockShape = () => z.object({ height: z.number(), hash: z.string() });
+export type KnownBlock = Readonly<z.infer<ReturnType<typeof knownBlockShape>>>;
 
 /** Where an item was when it was read. `position` counts the walk's items from 0. */
 export interface Place {
@@ -55,15 +54,12 @@ export interface ItemRows extends LoadedItem {
 }
 
 /** The place of an item in a list that is highest first, then highest `keyText` first. */
-export interface OrderKey {
-  readonly height: number;
-  readonly key: string;
-}
+export const orderKeyShape = () => z.object({ height: z.number(), key: z.string() });
+export type OrderKey = Readonly<z.infer<ReturnType<typeof orderKeyShape>>>;
 
 /** The last item of a page, and the page's number. */
-export interface PageEnd extends OrderKey {
-  readonly page_id: number;
-}
+export const pageEndShape = () => orderKeyShape().extend({ page_id: z.number() });
+export type PageEnd = Readonly<z.infer<ReturnType<typeof pageEndShape>>>;
 
 /** A column of the key, and the names of its field in all of the API's generations. */
 export interface KeyPart {

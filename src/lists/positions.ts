@@ -2,7 +2,13 @@ import { sql, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
 import { tableName } from '../db/column-types.ts';
 import { execute, type Queryable } from '../db/transaction.ts';
-import type { Cursor, ListOrder, OrderedOperation, OrderKey } from './operation.ts';
+import {
+  type Cursor,
+  type ListOrder,
+  type OrderedOperation,
+  type OrderKey,
+  orderKeyShape,
+} from './operation.ts';
 
 const name = (column: string) => sql.raw(`"${column}"`);
 
@@ -74,7 +80,7 @@ export const presentTime = sql`present.at`;
 
 /** The lowest item in order on the last page of a walk that has one; null: none has. */
 export const lastPlace = (db: Queryable, walkId: number) =>
-  execute(db).row<OrderKey>`
+  execute(db).row(orderKeyShape)`
     select bottom::float8 as height, last_key as key
     from etl.pages
     where walk_id = ${walkId} and last_key is not null and bottom is not null
@@ -91,7 +97,7 @@ export async function itemAbove(
 ): Promise<OrderKey | null> {
   const columns = placeColumns(list);
   const { table, height, key } = columns;
-  return execute(db).row<{ height: number; key: string }>`
+  return execute(db).row(() => z.object({ height: z.number(), key: z.string() }))`
     select ${height}::float8 as height, ${key} as key
     from ${table}
     where chain_id = ${chainId} and ${isAbove(columns, place)} and removed_at is null
@@ -105,7 +111,7 @@ export async function confirmed<Item extends { readonly page_id: string }>(
   db: Queryable,
   items: readonly Item[],
 ): Promise<Item[]> {
-  const disordered = await execute(db).values<string>`
+  const disordered = await execute(db).values(z.string)`
     select id from etl.pages
     where id = any(${sql.param(items.map(({ page_id }) => page_id))}::bigint[]) and not is_ordered
   `;
@@ -119,7 +125,7 @@ export async function sharesStored(
   chainId: number,
   keys: readonly string[],
 ): Promise<boolean> {
-  const stored = await execute(db).rows<{ page_id: string }>`
+  const stored = await execute(db).rows(() => z.object({ page_id: z.string() }))`
     select page_id from ${placeColumns(list).table}
     where chain_id = ${chainId} and ${hasKey(list, keys)}
   `;

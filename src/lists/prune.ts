@@ -2,16 +2,14 @@ import { sql } from 'drizzle-orm';
 import { tableName } from '../db/column-types.ts';
 import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { addressTables } from '../load/tables.ts';
-import { type OperationName, operations } from './registry.ts';
+import { type OperationName, operations, operationNames } from './registry.ts';
+import { z } from 'zod';
 
 /** Walks that are looked at in one transaction: it takes some 100 ms, however many there are. */
 const judgedAtOnce = 500;
 
-interface Pruned {
-  walks: number;
-  pages: number;
-  runs: number;
-}
+const prunedShape = () => z.object({ walks: z.number(), pages: z.number(), runs: z.number() });
+type Pruned = z.infer<ReturnType<typeof prunedShape>>;
 
 /** Deletes walks that ended `days` before `at`, brought nothing and are no row's origin. Coverage keeps what they verified. */
 export async function pruneLedger(
@@ -22,7 +20,9 @@ export async function pruneLedger(
 ): Promise<Readonly<Pruned>> {
   const total: Pruned = { walks: 0, pages: 0, runs: 0 };
   if (days === null) return total;
-  const feeds = await execute(db).rows<{ feed: string; operation: OperationName }>`
+  const feeds = await execute(db).rows(() =>
+    z.object({ feed: z.string(), operation: z.enum(operationNames) }),
+  )`
     select feed, operation from etl.feeds order by feed
   `;
   for (const feed of feeds) {
@@ -62,7 +62,7 @@ async function pruneBatch(
 
 /** Locks the old walks that brought nothing, so that no retry from quarantine writes their rows. */
 const lockIdle = (tx: Transaction, batch: Batch) =>
-  execute(tx).values<number>`
+  execute(tx).values(z.number)`
     select id::float8 as id
     from etl.walks
     where feed = ${batch.feed}
@@ -84,7 +84,9 @@ async function prunableWalks(
   ids: readonly number[],
 ): Promise<readonly number[]> {
   const { feed, at } = batch;
-  const rows = await execute(tx).rows<{ id: number; pages: readonly number[] }>`
+  const rows = await execute(tx).rows(() =>
+    z.object({ id: z.number(), pages: z.array(z.number()) }),
+  )`
     select id::float8 as id, pages
     from etl.prunable_walks(
       ${feed}, ${sql.param(ids)}::bigint[], ${at.toISOString()}::timestamptz, ${oldest(batch)}
@@ -107,7 +109,7 @@ async function pagesOfRows(
   const found = new Set<number>();
   if (pages.length === 0) return found;
   for (const table of [...addressTables, ...operations[operation].tables]) {
-    const kept = await execute(tx).values<number>`
+    const kept = await execute(tx).values(z.number)`
       select distinct page_id::float8 as page_id
       from ${sql.raw(tableName(table))}
       where page_id between ${Math.min(...pages)} and ${Math.max(...pages)}
@@ -120,7 +122,7 @@ async function pagesOfRows(
 
 /** Deletes walks with their pages, and runs that are left without any; the newest ones of a lane stay. */
 const deleteWalks = (tx: Transaction, ids: readonly number[]) =>
-  execute(tx).row<Pruned>`
+  execute(tx).row(prunedShape)`
     with gone_pages as (
       delete from etl.pages where walk_id = any(${sql.param(ids)}::bigint[]) returning id
     ), gone as (

@@ -19,7 +19,9 @@ import {
   integer,
   integerRange,
   integerRanges,
+  rowOf,
 } from '../db/column-types.ts';
+import { z } from 'zod';
 import { feeds, ofRegisteredFeed } from '../db/tables.ts';
 import type { FailureClass } from '../failure.ts';
 import type { Cursor, ListKindName, Scope } from './operation.ts';
@@ -344,7 +346,6 @@ export const incarnations = etlSchema.table('incarnations', {
 
 export type WalkRow = InferSelectModel<typeof walks>;
 
-export interface HeldWalk extends WalkRow {
-  /** That of the server when it was taken: after a crash the worker holds it no longer. */
-  readonly incarnation: string;
-}
+/** With the incarnation of the server when it was taken: after a crash the worker holds it no longer. */
+export const heldWalkShape = () => rowOf(walks).and(z.object({ incarnation: z.string() }));
+export type HeldWalk = Readonly<z.infer<ReturnType<typeof heldWalkShape>>>;

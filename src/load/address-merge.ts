@@ -26,6 +26,7 @@ import {
   storedByKey,
   upsert,
 } from './upsert.ts';
+import { z } from 'zod';
 
 type Lends = (reported: Row, known: Row) => boolean;
 
@@ -286,7 +287,7 @@ export async function findNewValues(
     at,
     page_id: observation.page_id,
   }));
-  const rows = await execute(tx).rows<{ at: number; change: Change }>`
+  const rows = await execute(tx).rows(() => z.object({ at: z.number(), change: changeShape() }))`
     with excluded as materialized (
       select * from ${recordset('reported', observedShape, observedColumns, shown)}
     ), looked as materialized (
@@ -308,7 +309,8 @@ export async function findNewValues(
 }
 
 /** The most that is not stored of an observation; null: another transaction adds its address. */
-type Change = 'added' | 'columns' | 'lists' | null;
+const changeShape = () => z.enum(['added', 'columns', 'lists']).nullable();
+type Change = z.infer<ReturnType<typeof changeShape>>;
 
 /** What was read in part is completed by what is stored: it goes the long way. */
 const isWhole = ({ missing, lists }: AddressObservation) =>

@@ -3,6 +3,7 @@ import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core';
 import { changeTime } from '../db/changes.ts';
 import { execute, type Row, type Transaction } from '../db/transaction.ts';
 import { parseExactly } from '../exact-number.ts';
+import { z } from 'zod';
 
 interface PageCounts {
   inserted: number;
@@ -39,7 +40,9 @@ export async function upsert(
   const differs = `(${columnList(data, 't.')}) is distinct from (${merged.join(', ')})`;
   // Citus servers do not have the function: a changed row takes its time from the proposed row. A row whose
   // two times are equal is new: a distributed or partitioned row has no `xmax`.
-  const { rows: counts } = await tx.execute<Record<'page_id' | 'inserted' | 'changed', string>>(sql`
+  const counts = await execute(tx).rows(() =>
+    z.object({ page_id: z.string(), inserted: z.string(), changed: z.string() }),
+  )`
     with written as (
       ${insertOf(table, columns, rows)}
       ${sql.raw(`on conflict (${columnList(key)}) do update
@@ -52,7 +55,7 @@ export async function upsert(
            count(*) filter (where is_new) as inserted,
            count(*) filter (where not is_new) as changed
     from written
-    group by page_id`);
+    group by page_id`;
   return new Map(
     counts.map(({ page_id, inserted, changed }) => [
       Number(page_id),
@@ -147,7 +150,7 @@ export async function storedByKey(
   { columns, rows }: { readonly columns: readonly string[]; readonly rows: readonly Row[] },
 ): Promise<Map<string, Row[]>> {
   const shape = shapeOf(table);
-  const stored = await execute(tx).values<string>`
+  const stored = await execute(tx).values(z.string)`
     select (to_jsonb(stored) - array['first_seen_at', 'updated_at', 'page_id'])::text as row
     from ${sql.raw(shape.name)} as stored
     join ${recordset('given', shape, columns, rows)}

@@ -7,13 +7,20 @@ import { lockEnds } from '../lists/feed.ts';
 import { decidesMembership } from '../lists/index.ts';
 import type { ItemRows } from '../lists/operation.ts';
 import { operations } from '../lists/registry.ts';
-import type { WalkRow } from '../lists/tables.ts';
+import { walks, type WalkRow } from '../lists/tables.ts';
 import { loadPages } from '../load/load.ts';
 import { addToCoverage, type WalkAdvance } from '../sync/checkpoint.ts';
 import { concludeWalk, heightsText } from '../sync/commit.ts';
 import { endAfter } from '../sync/judge.ts';
 import type { Misplaced } from '../sync/order.ts';
-import { type NormalisedPage, normalisePage, type PageFacts, reasonsOfPage } from '../sync/page.ts';
+import {
+  type NormalisedPage,
+  normalisePage,
+  reasonsOfPage,
+  pageFactsShape,
+  type PageFacts,
+} from '../sync/page.ts';
+import { rowOf } from '../db/column-types.ts';
 
 /** Which quarantined items; a list that is empty names all. */
 export interface QuarantineFilter {
@@ -61,7 +68,9 @@ export async function listQuarantined(
   db: Database,
   filter: QuarantineFilter,
 ): Promise<QuarantinedEntry[]> {
-  const rows = await execute(db).rows<{ entry: Omit<QuarantinedEntry, 'raw'>; raw: string }>`
+  const rows = await execute(db).rows(() =>
+    z.object({ entry: quarantinedEntry.omit({ raw: true }), raw: z.string() }),
+  )`
     select json_build_object(
       'id', id,
       'feed', feed,
@@ -81,7 +90,7 @@ export async function listQuarantined(
 
 /** Drops open items and counts them. Each counts as missing until its place is read without it. */
 export async function dropQuarantined(db: Database, filter: QuarantineFilter): Promise<number> {
-  const dropped = await execute(db).rows`
+  const dropped = await execute(db).values(z.string)`
     update etl.quarantine set dropped_at = now()
     where ${matches(filter)} and dropped_at is null
     returning id
@@ -108,7 +117,9 @@ type Retried = z.infer<typeof retried>;
  * reason.
  */
 export async function retryQuarantined(db: Database, filter: QuarantineFilter): Promise<Retried> {
-  const groups = await execute(db).rows<{ page_id: string; ids: string[] }>`
+  const groups = await execute(db).rows(() =>
+    z.object({ page_id: z.string(), ids: z.array(z.string()) }),
+  )`
     select ${newestPage} as page_id, array_agg(id order by id) as ids
     from etl.quarantine
     where ${matches(filter)}
@@ -148,7 +159,7 @@ async function retryPage(
   ids: readonly string[],
 ): Promise<Retried> {
   const origin = await lockOrigin(tx, pageId);
-  const entries = await execute(tx).rows<z.infer<typeof keptItem> & { readonly raw: string }>`
+  const entries = await execute(tx).rows(() => keptItem.extend({ raw: z.string() }))`
     select id::float8 as id, feed, chain_id::float8 as chain_id, operation, reason, raw::text as raw
     from etl.quarantine
     where id = any(${sql.param(ids)}::bigint[])
@@ -183,7 +194,9 @@ async function retryPage(
 
 /** Locks as page commits do: the feed's ends, then the walk. Null: the ledger lacks the page. */
 async function lockOrigin(tx: Transaction, pageId: number): Promise<Origin | null> {
-  const origin = await execute(tx).row<Origin>`
+  const origin = await execute(tx).row(() =>
+    z.object({ walk: rowOf(walks), page: pageFactsShape().omit({ page_id: true }) }),
+  )`
     select to_jsonb(walks) as walk, to_jsonb(pages.*) as page
     from etl.pages join etl.walks on walks.id = pages.walk_id
     where pages.id = ${pageId}
@@ -244,7 +257,7 @@ async function addHeights(
 
 /** Describes the batch by its blocks again, as its last concluding walk did. */
 async function concludeAgain(tx: Transaction, { walk: { feed, batch } }: Origin): Promise<void> {
-  const ended = await execute(tx).row<{ walk: WalkRow; page: EndPage }>`
+  const ended = await execute(tx).row(() => z.object({ walk: rowOf(walks), page: endPageShape() }))`
     select to_jsonb(walks) as walk, to_jsonb(pages.*) as page
     from etl.walks
     join etl.pages on pages.walk_id = walks.id and sequence = walks.pages - 1
@@ -264,10 +277,10 @@ async function concludeAgain(tx: Transaction, { walk: { feed, batch } }: Origin)
   });
 }
 
-interface EndPage extends Pick<PageFacts, 'sequence' | 'cursor_in' | 'cursor_out'> {
-  readonly id: number;
-  readonly is_ordered: boolean;
-}
+const endPageShape = () =>
+  pageFactsShape()
+    .pick({ sequence: true, cursor_in: true, cursor_out: true })
+    .extend({ id: z.number(), is_ordered: z.boolean() });
 
 async function keepReasons(tx: Transaction, kept: Retried['kept']): Promise<void> {
   if (kept.length === 0) return;

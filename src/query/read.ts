@@ -2,6 +2,8 @@ import { on } from 'node:events';
 import type { Readable } from 'node:stream';
 import { Query, type Pool, type PoolClient, type QueryArrayResult } from 'pg';
 import { explainFailure, StatementError } from './failure.ts';
+import { z } from 'zod';
+import { rowsOf } from '../db/transaction.ts';
 
 /** A statement with text values of `$1`, `$2`, …; null is null. */
 export interface Statement {
@@ -90,7 +92,9 @@ export async function* readAnswer(
 async function beginReading(session: PoolClient, timeoutMs: number): Promise<number> {
   await session.query('begin transaction read only');
   // This query makes Postgres refuse a later "set transaction read write".
-  const { rows } = await session.query<{ pid: number }>(
+  const rows = await rowsOf(
+    session,
+    () => z.object({ pid: z.number() }),
     `select pg_backend_pid() as pid,
             set_config('statement_timeout', $1, true),
             set_config('timezone', 'UTC', true),

@@ -2,6 +2,8 @@ import { stringify } from 'csv-stringify/sync';
 import { types, type Pool } from 'pg';
 import { parse } from 'postgres-array';
 import type { Column, Row } from './read.ts';
+import { z } from 'zod';
+import { rowsOf } from '../db/transaction.ts';
 
 const is = types.builtins;
 const setOf = (...oids: number[]): ReadonlySet<number> => new Set(oids);
@@ -95,7 +97,9 @@ export async function readTypeNames(
   pool: Pick<Pool, 'query'>,
   oids: readonly number[],
 ): Promise<ReadonlyMap<number, string>> {
-  const { rows } = await pool.query<{ type: string; name: string }>(
+  const rows = await rowsOf(
+    pool,
+    () => z.object({ type: z.string(), name: z.string() }),
     `select type::text, format_type(type, null) as name from unnest($1::oid[]) as type`,
     [[...new Set(oids)]],
   );

@@ -5,11 +5,12 @@ import { execute, type Database, transact } from '../db/transaction.ts';
 import { parseBody } from '../explorer/response.ts';
 import { hasHistory } from '../lists/index.ts';
 import { operationNames, operations } from '../lists/registry.ts';
-import type { WalkRow } from '../lists/tables.ts';
+import { walks } from '../lists/tables.ts';
 import { loadPages } from '../load/load.ts';
 import { type QuarantineFilter, readAgain, retryQuarantined } from '../quarantine/quarantine.ts';
 import { unpackBody } from '../sync/archive.ts';
-import type { NormalisedPage, PageFacts } from '../sync/page.ts';
+import { type NormalisedPage, pageFactsShape } from '../sync/page.ts';
+import { rowOf } from '../db/column-types.ts';
 
 /** Which archived pages are replayed; a list that is empty means all. */
 export type ReplayFilter = Pick<QuarantineFilter, 'chains' | 'operations'>;
@@ -30,17 +31,21 @@ export const replayed = z.strictObject({
 });
 export type Replayed = z.infer<typeof replayed>;
 
-interface ArchivedPage {
-  readonly body: Buffer;
-  readonly encoding: string;
-  readonly page: Omit<PageFacts, 'page_id'> & {
-    readonly id: number;
-    readonly quarantined: number;
-    readonly is_ordered: boolean;
-    readonly misplaced: readonly number[] | null;
-  };
-  readonly walk: WalkRow;
-}
+const archivedPageShape = () =>
+  z.object({
+    body: z.instanceof(Buffer),
+    encoding: z.string(),
+    page: pageFactsShape()
+      .omit({ page_id: true })
+      .extend({
+        id: z.number(),
+        quarantined: z.number(),
+        is_ordered: z.boolean(),
+        misplaced: z.array(z.number()).nullable(),
+      }),
+    walk: rowOf(walks),
+  });
+type ArchivedPage = Readonly<z.infer<ReturnType<typeof archivedPageShape>>>;
 
 /** Pages of one transaction: as many as a walk commits at once, so a worker waits no longer for it. */
 const pagesAtOnce = 16;
@@ -51,7 +56,8 @@ const bytesAtOnce = 8 * 1024 * 1024;
 export async function countArchived(db: Database, filter: ReplayFilter): Promise<number> {
   const where = matches(filter);
   return (
-    (await execute(db).value<number>`select count(*)::float8 from ${archived} where ${where}`) ?? 0
+    (await execute(db).value(z.number)`select count(*)::float8 from ${archived} where ${where}`) ??
+    0
   );
 }
 
@@ -101,7 +107,7 @@ function matches({ chains, operations: chosen }: ReplayFilter): SQL {
 }
 
 const pagesAfter = (db: Database, filter: ReplayFilter, last: number) =>
-  execute(db).rows<ArchivedPage>`
+  execute(db).rows(archivedPageShape)`
     select raw.body, raw.encoding, to_jsonb(pages.*) as page, to_jsonb(walks) as walk
     from (
       select id, sum(bytes) over (order by id) - bytes as bytes_before
@@ -124,7 +130,7 @@ const pagesAfter = (db: Database, filter: ReplayFilter, last: number) =>
 async function releaseItems(db: Database, batch: readonly ArchivedPage[]): Promise<number> {
   const pages = batch.filter(({ page }) => page.quarantined > 0).map(({ page }) => page.id);
   if (pages.length === 0) return 0;
-  const ids = await execute(db).values<number>`
+  const ids = await execute(db).values(z.number)`
     select id::float8 as id from etl.quarantine
     where coalesce(last_page_id, page_id) = any(${sql.param(pages)}::bigint[])
   `;

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { publishChanges } from '../db/changes.ts';
 import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
+import { z } from 'zod';
 
 /** Full recomputation, which corrects changes that leave no trace. */
 const recomputeEvery = '1 day';
@@ -23,8 +24,9 @@ export interface RollUpOptions {
  */
 export async function rollUp(options: RollUpOptions, signal: AbortSignal): Promise<number> {
   await publishChanges(options.db, 'in silence');
-  const names = await execute(options.db)
-    .values<string>`select name from etl.rollups order by name`;
+  const names = await execute(options.db).values(z.string)`
+    select name from etl.rollups order by name
+  `;
   const failures: unknown[] = [];
   let keys = 0;
   for (const name of names) {
@@ -68,7 +70,9 @@ export async function recomputeSums(tx: Pick<Transaction, 'execute'>): Promise<v
 const named = (prefix: string, name: string) => sql.raw(`etl.${prefix}_${name}`);
 
 async function noteStale(tx: Transaction, name: string): Promise<void> {
-  const turn = await execute(tx).row<{ since: string | null; horizon: string }>`
+  const turn = await execute(tx).row(() =>
+    z.object({ since: z.string().nullable(), horizon: z.string() }),
+  )`
     select case when begun_at > now() - ${recomputeEvery}::interval then read_to end::text as since,
            explorer.changes_until()::text as horizon
     from etl.rollups where name = ${name}
@@ -101,7 +105,7 @@ async function noteStale(tx: Transaction, name: string): Promise<void> {
 }
 
 async function sumUp(tx: Transaction, name: string, most: number): Promise<number> {
-  const keys = await execute(tx).value<number>`
+  const keys = await execute(tx).value(z.number)`
     with turn as materialized (
       select name from etl.rollups where name = ${name} for no key update skip locked
     ), taken as (

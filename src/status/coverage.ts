@@ -3,32 +3,36 @@ import { execute, type Database } from '../db/transaction.ts';
 import { isBoundedBy } from '../lists/index.ts';
 import { isOperation } from '../lists/registry.ts';
 import { longestChain } from '../sync/order.ts';
-import type { CoverageDocument, StripsDocument } from './endpoints.ts';
+import { cell, type CoverageDocument, range, type StripsDocument } from './endpoints.ts';
 import { feedUnit } from './facts.ts';
 import { commandFor } from './findings.ts';
+import { positionUnit } from './schema.ts';
+import { z } from 'zod';
 
 export type CellState = CoverageDocument['segments'][number]['state'];
 /** Both ends included. */
 export type Range = Readonly<NonNullable<CoverageDocument['window']>>;
 
 /** A feed as it can be drawn. */
-export interface Extent {
-  readonly feed: string;
-  readonly chain_id: number;
-  readonly operation: string;
-  readonly unit: CoverageDocument['unit'];
-  /** Null: no data, or no positions. */
-  readonly whole: Range | null;
-  /** Whether the list may continue below the lowest position read. */
-  readonly is_open_below: boolean;
-  readonly last_success_at: string | null;
-  /** The end of its first backfill, or snapshot, in ms since 1970. */
-  readonly first_snapshot_at: number | null;
-  /** Estimated pages per position; null: too few pages were read. */
-  readonly pages_each: number | null;
-  /** In ms since 1970, by the database's clock. */
-  readonly now: number;
-}
+const extentShape = () =>
+  z.object({
+    feed: z.string(),
+    chain_id: z.number(),
+    operation: z.string(),
+    unit: positionUnit,
+    /** Null: no data, or no positions. */
+    whole: range.nullable(),
+    /** Whether the list may continue below the lowest position read. */
+    is_open_below: z.boolean(),
+    last_success_at: z.string().nullable(),
+    /** The end of its first backfill, or snapshot, in ms since 1970. */
+    first_snapshot_at: z.number().nullable(),
+    /** Estimated pages per position; null: too few pages were read. */
+    pages_each: z.number().nullable(),
+    /** In ms since 1970, by the database's clock. */
+    now: z.number(),
+  });
+export type Extent = Readonly<z.infer<ReturnType<typeof extentShape>>>;
 
 /** As SQL: whether a first read or a backfill is active. Failed and stopped runs are not. */
 const isReading = sql`exists (
@@ -42,7 +46,7 @@ const ms = (time: SQL) => sql`(1000 * extract(epoch from ${time}))::float8`;
 
 /** Each feed, with its range from the lowest known or requested position to the newest. */
 const readExtents = (db: Database) =>
-  execute(db).values<Extent>`
+  execute(db).values(extentShape)`
     with parts as materialized (select * from etl.coverage_parts)
     select json_build_object(
       'feed', feed, 'chain_id', chain_id, 'operation', operation, 'unit', ${feedUnit},
@@ -72,12 +76,14 @@ const readExtents = (db: Database) =>
     order by chain_id, operation
   `;
 
-interface Drawn {
-  readonly feed: string;
-  /** The most important state in each cell, so that a gap of one block shows. */
-  readonly states: readonly CellState[];
-  readonly gaps: readonly Range[];
-}
+const drawnShape = () =>
+  z.object({
+    feed: z.string(),
+    /** The most important state in each cell, so that a gap of one block shows. */
+    states: z.array(cell),
+    gaps: z.array(range),
+  });
+type Drawn = z.infer<ReturnType<typeof drawnShape>>;
 
 /** The list stops here; the drawing shows all gaps. */
 const mostGaps = 50;
@@ -87,7 +93,7 @@ async function readCells(
   db: Database,
   requested: readonly { readonly feed: string; readonly bounds: readonly number[] }[],
 ): Promise<ReadonlyMap<string, Drawn>> {
-  const drawn = await execute(db).values<Drawn>`
+  const drawn = await execute(db).values(drawnShape)`
     with parts as materialized (select * from etl.coverage_parts), requested as (
       select * from jsonb_to_recordset(${JSON.stringify(requested)}::jsonb) as requested(feed text, bounds int8[])
     )
@@ -190,7 +196,7 @@ async function withTimes<Part extends Range>(
   const isInside = where === 'inside';
   const above = (height: SQL) => sql`etl.item_above(${chain_id}, ${operation}, ${height})`;
   const below = (height: SQL) => sql`etl.item_below(${chain_id}, ${operation}, ${height}, ${soon})`;
-  const times = await execute(db).values<readonly (string | null)[]>`
+  const times = await execute(db).values(() => z.array(z.string().nullable()))`
     select json_build_array(low.timestamp, high.timestamp) as times
     from rows from (jsonb_to_recordset(${JSON.stringify(ranges)}::jsonb) as ("from" bigint, "to" bigint))
       with ordinality as part("from", "to", place)
@@ -200,11 +206,11 @@ async function withTimes<Part extends Range>(
       on (high.height >= "from" and high.timestamp <= ${soon})
     order by place
   `;
-  return ranges.map((range, at) => {
+  return ranges.map((part, at) => {
     const [from_at = null, to_at = null] = (times[at] ?? []).map(
       (time) => time && new Date(time).toISOString(),
     );
-    return { ...range, from_at, to_at };
+    return { ...part, from_at, to_at };
   });
 }
 
@@ -303,10 +309,8 @@ function scaleOf(points: readonly Point[], { last_success_at }: Extent) {
 }
 
 /** The time of a position, in ms since 1970. */
-interface Point {
-  readonly height: number;
-  readonly at: number;
-}
+const pointShape = () => z.object({ height: z.number(), at: z.number() });
+type Point = z.infer<ReturnType<typeof pointShape>>;
 
 /** Positions with a looked-up time; others are interpolated. */
 const samples = 24;
@@ -317,7 +321,7 @@ export async function sampleTimes(
   extents: readonly (Range & { readonly feed: string })[],
 ): Promise<ReadonlyMap<string, readonly Point[]>> {
   const last = sql`${samples - 1}::int`;
-  const points = await execute(db).values<Point & { readonly feed: string }>`
+  const points = await execute(db).values(() => pointShape().extend({ feed: z.string() }))`
     select json_build_object(
       'feed', feed, 'height', height, 'at', (1000 * extract(epoch from timestamp))::float8
     ) as point

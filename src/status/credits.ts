@@ -3,7 +3,8 @@ import { processName, workersPresent } from '../db/presence.ts';
 import { execute, type Database } from '../db/transaction.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import { sumKnown } from './estimate.ts';
-import type { StatusDocument } from './schema.ts';
+import { keyCredits, type StatusDocument } from './schema.ts';
+import { z } from 'zod';
 
 type Credits = StatusDocument['credits'];
 type Amounts = Pick<Credits, 'spent' | 'limit' | 'left'>;
@@ -12,7 +13,9 @@ type Forecast = Credits['forecast'];
 
 /** Credits spent by every key today (UTC), without the keys' identity, and the database's time. */
 export async function readCredits(db: Database): Promise<{ at: Date; keys: KeyCredits[] }> {
-  const row = await execute(db).row<{ ms: number; keys: KeyCredits[] }>`/* credits */
+  const row = await execute(db).row(() =>
+    z.object({ ms: z.number(), keys: z.array(keyCredits) }),
+  )`/* credits */
     with key as (
       select *, credits_day is not distinct from (clock_timestamp() at time zone 'utc')::date as is_today,
              coalesce(paused_until > clock_timestamp(), false) as is_paused

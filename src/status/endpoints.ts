@@ -11,7 +11,7 @@ import { amount, count, instant, laneName, positionUnit, runState } from './sche
 
 const position = z.int();
 /** Both ends included. */
-const range = z.strictObject({ from: position, to: position });
+export const range = z.strictObject({ from: position, to: position });
 /** With the times of its lowest and highest stored item; null: items have no times. */
 const timedRange = range.extend({ from_at: instant.nullable(), to_at: instant.nullable() });
 
@@ -26,7 +26,7 @@ export const cellStates = [
   'unknown',
 ] as const;
 
-const cell = z.enum(cellStates);
+export const cell = z.enum(cellStates);
 
 /** `GET /strips.json`: a strip of cells for each feed, all on one time axis. */
 export const stripsDocument = z.strictObject({

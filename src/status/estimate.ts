@@ -7,6 +7,7 @@ import type { Estimates, FeedSettings } from '../lists/list.ts';
 import type { OperationName } from '../lists/registry.ts';
 import { feedsIn } from '../sync/feeds.ts';
 import { firingsPerDay } from './schedule.ts';
+import { z } from 'zod';
 
 /** The history left of a feed and the cost of a day, by these settings. */
 export interface FeedEstimate extends Feed, Estimates {
@@ -56,7 +57,9 @@ export async function estimateFeeds(
 }
 
 async function readFacts(db: Database, wanted: readonly Pick<FeedEstimate, 'feed' | 'settings'>[]) {
-  const rows = await execute(db).rows<{ feed: string; facts: unknown }>`/* estimates */
+  const rows = await execute(db).rows(() =>
+    z.object({ feed: z.string(), facts: z.unknown() }),
+  )`/* estimates */
     select feed, ${byKind(({ facts }) => sql`${facts}::json`)} as facts
     from (
       select known.chain_id, known.operation, feed, known.kind, known.latest_batch, wanted.settings

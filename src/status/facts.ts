@@ -2,47 +2,61 @@ import { sql } from 'drizzle-orm';
 import { execute, type Database } from '../db/transaction.ts';
 import { byKind } from '../lists/index.ts';
 import { operationNames } from '../lists/registry.ts';
-import type { FeedSettings } from '../lists/list.ts';
-import { laneWork, type LaneWork } from '../sync/workers.ts';
-import type { FeedStatus, LaneStatus } from './schema.ts';
+import { settingsShape } from '../lists/list.ts';
+import { laneWork, laneWorkShape } from '../sync/workers.ts';
+import { feed, type FeedStatus, lane } from './schema.ts';
+import { z } from 'zod';
 
 /**
  * The statements behind the status document, each for all feeds. They read in proportion to feeds, today's walks and
  * batches, not to stored pages or items.
  */
 
-/** A feed in the tables: fields of the document, and what the others follow from. Times are ISO 8601. */
-export interface FeedRecord {
-  readonly shown: Omit<
-    FeedStatus,
-    'label' | 'state' | 'rows_today' | 'newest_item' | 'poll' | 'verified' | 'left' | 'lanes'
-  >;
-  readonly poll: Pick<FeedStatus['poll'], 'last_at' | 'age_s'>;
-  readonly verified: Omit<FeedStatus['verified'], 'share' | 'basis'>;
-  /** Whether `verified` counts positions: a numbered list has none before its target is known. */
-  readonly has_positions: boolean;
-  /** Blocks that can contain a quarantined item; 0: it can be anywhere. */
-  readonly quarantined_positions: number;
-  readonly settings: FeedSettings;
-  /** As configured; null: not configured. */
-  readonly freshness_s: number | null;
-  /** When `start` polls its head next; null: none follows its schedule. */
-  readonly next_due_at: string | null;
-  /** When to poll a list next that the explorer does not serve. */
-  readonly poll_again_at: string | null;
-  readonly pace: ItemPace | null;
-  /** What its kind estimates by. */
-  readonly facts: unknown;
-}
-
 /** The pace of a list by its newest items, of `etl.item_paces`; times are seconds since 1970. */
-export interface ItemPace {
-  /** Newest first. */
-  readonly newest: readonly number[];
-  readonly usual_s: number;
-  /** Without intervals that wrong times may cause. */
-  readonly longest_s: number;
-}
+const itemPaceShape = () =>
+  z.object({
+    /** Newest first. */
+    newest: z.array(z.number()),
+    usual_s: z.number(),
+    /** Without intervals that wrong times may cause. */
+    longest_s: z.number(),
+  });
+export type ItemPace = Readonly<z.infer<ReturnType<typeof itemPaceShape>>>;
+
+/** A feed in the tables: fields of the document, and what the others follow from. Times are ISO 8601. */
+const feedRecordShape = () =>
+  z.object({
+    shown: feed
+      .omit({
+        label: true,
+        state: true,
+        rows_today: true,
+        newest_item: true,
+        poll: true,
+        verified: true,
+        left: true,
+        lanes: true,
+      })
+      // Null in a list that only a newer version knows, which readers leave out.
+      .extend({ unit: z.custom<FeedStatus['unit']>() }),
+    poll: feed.shape.poll.pick({ last_at: true, age_s: true }),
+    verified: feed.shape.verified.omit({ share: true, basis: true }),
+    /** Whether `verified` counts positions: a numbered list has none before its target is known. */
+    has_positions: z.boolean(),
+    /** Blocks that can contain a quarantined item; 0: it can be anywhere. */
+    quarantined_positions: z.number(),
+    settings: settingsShape(),
+    /** As configured; null: not configured. */
+    freshness_s: z.number().nullable(),
+    /** When `start` polls its head next; null: none follows its schedule. */
+    next_due_at: z.string().nullable(),
+    /** When to poll a list next that the explorer does not serve. */
+    poll_again_at: z.string().nullable(),
+    pace: itemPaceShape().nullable(),
+    /** What its kind estimates by. */
+    facts: z.unknown(),
+  });
+export type FeedRecord = Readonly<z.infer<ReturnType<typeof feedRecordShape>>>;
 
 /** As SQL: what the verified ranges of a feed count; null if its kind is unknown. */
 export const feedUnit = byKind(({ verifies }) =>
@@ -83,7 +97,7 @@ const shown = sql`
 
 /** Every feed in display order, with the totals of its lanes and the progress of its newest run. */
 export const readFeeds = (db: Database) =>
-  execute(db).values<FeedRecord>`/* feeds */
+  execute(db).values(feedRecordShape)`/* feeds */
     with total as (
       select feed, sum(inserted) as rows, sum(pages) as pages,
              sum(archived_bytes) as archived_bytes, max(last_page_at) as last_page_at
@@ -139,22 +153,24 @@ export const readFeeds = (db: Database) =>
   `;
 
 /** A lane with at least one run. Times are ISO 8601. */
-export interface LaneRecord {
-  readonly feed: string;
-  /** Fields of the document, for the newest run. */
-  readonly shown: Omit<LaneStatus, 'state' | 'until' | 'quiet_s'>;
-  /** Null: no worker has the open run or waits for it. */
-  readonly work: LaneWork | null;
-  /** When a stopped process released the run; null: it has not since it opened the run. */
-  readonly stopped_at: string | null;
-  readonly last_page_age_s: number | null;
-  /** Rows added since midnight UTC. */
-  readonly rows_today: number;
-}
+const laneRecordShape = () =>
+  z.object({
+    feed: z.string(),
+    /** Fields of the document, for the newest run. */
+    shown: lane.omit({ state: true, until: true, quiet_s: true }),
+    /** Null: no worker has the open run or waits for it. */
+    work: laneWorkShape().nullable(),
+    /** When a stopped process released the run; null: it has not since it opened the run. */
+    stopped_at: z.string().nullable(),
+    last_page_age_s: z.number().nullable(),
+    /** Rows added since midnight UTC. */
+    rows_today: z.number(),
+  });
+export type LaneRecord = Readonly<z.infer<ReturnType<typeof laneRecordShape>>>;
 
 /** Every lane, the live one of a feed first. */
 export const readLanes = (db: Database) =>
-  execute(db).values<LaneRecord>`/* lanes */
+  execute(db).values(laneRecordShape)`/* lanes */
     select json_build_object(
       'feed', feed,
       'shown', json_build_object(

@@ -1,7 +1,13 @@
 import { sql } from 'drizzle-orm';
 import { execute, type Database } from '../db/transaction.ts';
 import { soon } from './coverage.ts';
-import type { RunsDocument, ThroughputDocument } from './endpoints.ts';
+import {
+  type RunsDocument,
+  type ThroughputDocument,
+  runsDocument,
+  throughputDocument,
+} from './endpoints.ts';
+import { z } from 'zod';
 
 /** Possible widths of bins, in seconds, and their maximum number. */
 const widths = [60, 300, 900, 3_600, 21_600];
@@ -22,7 +28,7 @@ export async function readThroughput(
 ): Promise<ThroughputDocument> {
   const binS = widths.find((width) => (hours * 3_600) / width <= mostBins) ?? 86_400;
   const { first, from, to } = await findWindow(db, hours, binS);
-  const bins = await execute(db).values<ThroughputDocument['bins'][number]>`
+  const bins = await execute(db).values(() => throughputDocument.shape.bins.element)`
     with page as materialized (
       -- Few columns: there may be many pages, and cursors are long.
       select walk_id, top, cursor_in is null as is_first, inserted + changed as written, credits,
@@ -63,7 +69,9 @@ const binOf = (width: number, time: ReturnType<typeof sql>) =>
 
 /** The window's bins and first page: a binary search over ids, in order of time by minutes. */
 async function findWindow(db: Database, hours: number, binS: number) {
-  const found = await execute(db).value<{ first: number; from: string; to: string }>`
+  const found = await execute(db).value(() =>
+    z.object({ first: z.number(), from: z.string(), to: z.string() }),
+  )`
     with recursive search(since, low, high) as (
       select now() - make_interval(hours => ${hours}), coalesce(min(id), 0), coalesce(max(id), 0) + 1
       from etl.pages
@@ -104,7 +112,7 @@ const mostEvents = 500;
 /** Runs and events of the last hours, newest first. */
 export async function readRuns(db: Database, { hours, feed }: RecentWindow): Promise<RunsDocument> {
   const since = sql`now() - make_interval(hours => ${hours})`;
-  const found = await execute(db).value<RunsDocument>`
+  const found = await execute(db).value(() => runsDocument)`
     with begun as (
       select run_id from etl.walks where finished_at >= ${since}
       union

@@ -1,30 +1,31 @@
-import { sql } from 'drizzle-orm';
 import { databaseClassOf, describeDatabaseError, isAway, isLastingFault } from '../db/failure.ts';
-import type { Database } from '../db/transaction.ts';
+import { type Database, execute } from '../db/transaction.ts';
 import { failures } from '../failure.ts';
-import type { FeedStatus, Reason, StatusDocument } from './schema.ts';
+import { failureOrNull, type FeedStatus, type Reason, type StatusDocument } from './schema.ts';
+import { z } from 'zod';
 
 /** An explorer that fails, of `etl.hosts`. Times are ISO 8601. */
-export interface Outage extends Pick<FeedStatus, 'failure'> {
-  readonly origin: string;
-  readonly since: string;
-  readonly reason: string;
-  readonly next_try_at: string;
-  readonly feeds: readonly string[];
-}
+const outageShape = () =>
+  z.object({
+    origin: z.string(),
+    since: z.string(),
+    failure: failureOrNull,
+    reason: z.string(),
+    next_try_at: z.string(),
+    feeds: z.array(z.string()).readonly(),
+  });
+export type Outage = Readonly<z.infer<ReturnType<typeof outageShape>>>;
 
 /** The explorers that fail, with their feeds. */
-export async function readOutages(db: Database): Promise<Outage[]> {
-  const { rows } = await db.execute<{ outage: Outage }>(sql`
+export const readOutages = (db: Database): Promise<Outage[]> =>
+  execute(db).values(outageShape)`
     select json_build_object(
       'origin', origin, 'since', failing_since, 'failure', hosts.failure, 'reason', hosts.reason,
       'next_try_at', next_try_at, 'feeds', json_agg(feed)
     ) as outage
     from etl.hosts join etl.feeds using (origin)
     group by origin
-  `);
-  return rows.map(({ outage }) => outage);
-}
+  `;
 
 export const outageOf = (feed: FeedStatus, outages: readonly Outage[]): Outage | null =>
   outages.find(({ feeds }) => feeds.includes(feed.feed)) ?? null;

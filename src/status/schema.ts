@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type FailureClass, failures } from '../failure.ts';
+import { failureClasses } from '../failure.ts';
 import { estimate } from '../lists/list.ts';
 import type { ListKindName } from '../lists/operation.ts';
 import { lanes, runStates } from '../lists/tables.ts';
@@ -16,9 +16,7 @@ const seconds = z.number();
 /** Chain id, slash, operation. */
 const feedName = z.string();
 /** The class of a failure. */
-export const failureOrNull = z
-  .enum(Object.keys(failures) as [FailureClass, ...FailureClass[]])
-  .nullable();
+export const failureOrNull = z.enum(failureClasses).nullable();
 
 /** Overall states, the most severe last. */
 export const overallStates = [
@@ -88,7 +86,7 @@ export const positionUnit = z.enum(['blocks', 'batches', 'ranks']);
 export const laneName = z.enum(lanes);
 export const runState = z.enum(runStates);
 
-const lane = z.strictObject({
+export const lane = z.strictObject({
   lane: laneName,
   /** `quiet`: a worker has it, but no page came lately. */
   state: z.enum(['idle', 'running', 'quiet', 'queued', 'backing-off', 'paused', 'no-worker']),
@@ -121,7 +119,7 @@ const batches = z.strictObject({
   is_bounded: z.boolean(),
 });
 
-const feed = z.strictObject({
+export const feed = z.strictObject({
   feed: feedName,
   chain_id: count,
   chain_name: z.string(),
@@ -211,6 +209,22 @@ const forecast = z.discriminatedUnion('kind', [
 /** `left` is below zero while the explorer serves a key beyond its credits. */
 const money = { spent: count, limit: count.nullable(), left: z.int().nullable() };
 
+export const keyCredits = z.strictObject({
+  ...money,
+  paused_until: instantOrNull,
+  failure: failureOrNull,
+  reason: z.string().nullable(),
+  /** What the files of processes at work say of it; of several, the lowest hold. */
+  limits: z.array(
+    z.strictObject({
+      requests_per_second: z.number(),
+      daily_credits: count.nullable(),
+      /** Such as `start of production on a-host`. */
+      stated_by: z.array(z.string()),
+    }),
+  ),
+});
+
 /** `status --json` and `/status.json`. */
 export const statusDocument = z.strictObject({
   schema: z.literal('explorer-etl/status/2'),
@@ -233,23 +247,7 @@ export const statusDocument = z.strictObject({
   credits: z.strictObject({
     ...money,
     forecast,
-    keys: z.array(
-      z.strictObject({
-        ...money,
-        paused_until: instantOrNull,
-        failure: failureOrNull,
-        reason: z.string().nullable(),
-        /** What the files of processes at work say of it; of several, the lowest hold. */
-        limits: z.array(
-          z.strictObject({
-            requests_per_second: z.number(),
-            daily_credits: count.nullable(),
-            /** Such as `start of production on a-host`. */
-            stated_by: z.array(z.string()),
-          }),
-        ),
-      }),
-    ),
+    keys: z.array(keyCredits),
   }),
   /** Null: the database did not report the status. */
   workers: z.strictObject({ start: count, once: count }).nullable(),

@@ -6,7 +6,8 @@ import { parseBody } from '../explorer/response.ts';
 import { dataTables } from '../lists/registry.ts';
 import { createRedactor } from '../redact.ts';
 import { unpackBody } from '../sync/archive.ts';
-import type { TraceDocument } from './endpoints.ts';
+import { type TraceDocument, traceDocument } from './endpoints.ts';
+import { z } from 'zod';
 
 type Row = TraceDocument['rows'][number];
 type Kind = 'hash' | 'address' | 'height';
@@ -33,7 +34,7 @@ export function readTerm(text: string): { readonly is: Kind; readonly value: str
 export async function traceTerm(db: Database, term: string): Promise<TraceDocument> {
   const read = readTerm(term);
   if (read === null) return { term: term.slice(0, longestTerm), is: null, hint, rows: [] };
-  const chains = await execute(db).values<string>`
+  const chains = await execute(db).values(z.string)`
     select distinct chain_id from etl.feeds order by chain_id
   `;
   const sought = { ...read, chains };
@@ -89,14 +90,16 @@ const mostRows = 3;
 const longestValue = 300;
 
 /** A row with its page and later changes; its archived item is read apart. */
-interface Found {
-  readonly row: Row;
-  /** The key after the chain, as text. */
-  readonly item: string;
-  /** Null: not archived, or too large. */
-  readonly body: Buffer | null;
-  readonly encoding: string;
-}
+const foundShape = () =>
+  z.object({
+    row: traceDocument.shape.rows.element,
+    /** The key after the chain, as text. */
+    item: z.string(),
+    /** Null: not archived, or too large. */
+    body: z.instanceof(Buffer).nullable(),
+    /** Null: as `body`. */
+    encoding: z.string().nullable(),
+  });
 
 const own = (column: string) => sql.raw(`t."${column}"`);
 
@@ -119,7 +122,7 @@ async function rowsAt(
   );
   const keys = primaryKeys.flatMap((key) => namesOf(key.columns));
   const removed = columns.find((one) => ['removed_at', 'missing_since'].includes(one.name));
-  const found = await execute(db).rows<Found>`
+  const found = await execute(db).rows(foundShape)`
     select json_build_object(
       'relation', ${name}::text,
       'key', concat_ws(', ', ${sql.raw(keys.map((key) => `'${key}=' || t."${key}"`).join(', '))}),
@@ -152,7 +155,7 @@ async function rowsAt(
     left join etl.raw_pages on raw_pages.page_id = t.page_id
   `;
   return found.map(({ row, item, body, encoding }) => {
-    const archived = body === null ? null : archivedItem(body, encoding, item);
+    const archived = body === null || encoding === null ? null : archivedItem(body, encoding, item);
     return { ...row, page: row.page && { ...row.page, body: archived } };
   });
 }

@@ -71,12 +71,12 @@ type Repair = NonNullable<VerifyDocument['repair']>;
  * open finding, is open.
  */
 export async function verifyFeeds(db: Database): Promise<VerifiedFeed[]> {
-  const { rows } = await transact(db, async (tx) => {
+  const feeds = await transact(db, async (tx) => {
     // JIT compilation of a statement of hundreds of parts takes a minute.
     await tx.execute(sql`set local jit = off`);
-    return tx.execute<{ feed: Omit<VerifiedFeed, 'state'> }>(everyFeed());
+    return execute(tx).values(() => verifiedFeed.omit({ state: true }))`${everyFeed()}`;
   });
-  return rows.map(({ feed }) => ({ ...feed, state: feed.open.length === 0 ? 'complete' : 'open' }));
+  return feeds.map((feed) => ({ ...feed, state: feed.open.length === 0 ? 'complete' : 'open' }));
 }
 
 /** What the database cannot know: the file names a feed that nothing has read. */
@@ -110,7 +110,9 @@ export async function withFileBounds(
   chains: readonly ChainSettings[],
   verified: readonly VerifiedFeed[],
 ): Promise<VerifiedFeed[]> {
-  const stored = await execute(db).rows<{ feed: string; settings: object }>`
+  const stored = await execute(db).rows(() =>
+    z.object({ feed: z.string(), settings: z.looseObject({}) }),
+  )`
     select feed, settings from etl.feeds
   `;
   const known = new Map(

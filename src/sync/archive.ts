@@ -3,9 +3,10 @@ import { zstdCompress, zstdDecompressSync } from 'node:zlib';
 import { sql } from 'drizzle-orm';
 import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { largestBodyBytes, usualBodyBytes } from '../explorer/response.ts';
-import type { Lane } from '../lists/tables.ts';
+import { lanes } from '../lists/tables.ts';
 import { addToCoverage } from './checkpoint.ts';
 import type { NormalisedPage } from './page.ts';
+import { z } from 'zod';
 
 /** zstd's default leaves a fifth of a page in 0.15 ms; gzip takes three times as long. */
 const encoding = 'zstd';
@@ -61,12 +62,9 @@ export async function expireArchive(
 
 async function deleteOldest(db: Database, days: number, at: Date): Promise<number> {
   return transact(db, async (tx) => {
-    const rows = await execute(tx).rows<{
-      feed: string;
-      lane: Lane;
-      bytes: number;
-      bodies: number;
-    }>`
+    const rows = await execute(tx).rows(() =>
+      z.object({ feed: z.string(), lane: z.enum(lanes), bytes: z.number(), bodies: z.number() }),
+    )`
       with old as (
         select page_id from etl.raw_pages
         where stored_at < least(${at.toISOString()}::timestamptz, now()) - make_interval(days => ${days})

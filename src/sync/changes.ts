@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from '../db/transaction.ts';
-import { type Feed, feedName } from '../lists/feed.ts';
+import { feedName, feedShape } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
-import type { FeedSettings } from '../lists/list.ts';
+import { settingsShape } from '../lists/list.ts';
 import { duration } from '../terminal/numbers.ts';
 import { dropRuns } from './runs.ts';
+import type { z } from 'zod';
 
 /** Other settings of a feed than it had. */
-export interface ChangedFeed extends Feed {
-  readonly before: FeedSettings;
-  readonly after: FeedSettings;
-}
+export const changedFeedShape = () =>
+  feedShape().extend({ before: settingsShape(), after: settingsShape() });
+export type ChangedFeed = Readonly<z.infer<ReturnType<typeof changedFeedShape>>>;
 
 /** Ends the open runs of what a feed's file wanted, and wants no more. Those of a command's bounds go on. */
 export async function dropOutdated(tx: Transaction, changed: ChangedFeed): Promise<void> {

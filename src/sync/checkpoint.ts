@@ -13,6 +13,7 @@ import {
 } from './judge.ts';
 import { bottomOf, topOf } from './order.ts';
 import { isOrdered } from './page.ts';
+import { z } from 'zod';
 
 /** Another worker has taken the walk over; what this one had in hand must not be written. */
 export class FencedError extends Error {
@@ -40,11 +41,13 @@ export async function lockWalk(
   cursors: readonly (Cursor | null)[],
   concludes: boolean,
 ): Promise<LockedWalk> {
-  const row = await execute(tx).row<{
-    used: string[];
-    always_present: string[];
-    floor: string | null;
-  }>`/* lock walk */
+  const row = await execute(tx).row(() =>
+    z.object({
+      used: z.array(z.string()),
+      always_present: z.array(z.string()),
+      floor: z.string().nullable(),
+    }),
+  )`/* lock walk */
     select array(
       select next.position - 1
       from json_array_elements(${JSON.stringify(cursors)}::json) with ordinality as next(cursor, position)

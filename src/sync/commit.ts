@@ -4,7 +4,7 @@ import { type NewDrift, recordDrift } from '../drift/drift.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import { lockEnds } from '../lists/feed.ts';
 import { decidesMembership, kindOf } from '../lists/index.ts';
-import type { Operation, PageEnd, PageInWalk } from '../lists/operation.ts';
+import { type Operation, type PageEnd, type PageInWalk, pageEndShape } from '../lists/operation.ts';
 import type { HeldWalk, WalkRow } from '../lists/tables.ts';
 import { loadPages } from '../load/load.ts';
 import { type CountsByPage, shapeOf } from '../load/upsert.ts';
@@ -292,7 +292,7 @@ async function endBefore(
   walk: WalkRow,
 ): Promise<PageEnd | null> {
   if (order?.givesCoverage !== true || walk.pages === 0) return null;
-  return execute(tx).row<PageEnd>`
+  return execute(tx).row(pageEndShape)`
     select id::float8 as page_id, bottom::float8 as height, last_key as key
     from etl.pages
     where walk_id = ${walk.id} and sequence = ${walk.pages - 1}

@@ -8,9 +8,10 @@ import {
 } from '../db/failure.ts';
 import { execute, type Database, type Transaction } from '../db/transaction.ts';
 import { ExplorerError, KeyPausedError } from '../explorer/error.ts';
-import { type FailureClass, failures, type Why } from '../failure.ts';
+import { type FailureClass, failures, type Why, failureClasses } from '../failure.ts';
 import { type Feed, ofFeed } from '../lists/feed.ts';
 import type { RunRow, WalkRow } from '../lists/tables.ts';
+import { z } from 'zod';
 
 /** Why a slice stopped; `failures[failure]` says what follows. */
 export interface FeedFailure extends Why {
@@ -37,7 +38,7 @@ export async function failureOfWalk(
   const found = failureOf(error);
   if (found?.failure !== 'not-found') return found;
   const { said, retryAfterMs } = found;
-  const served = await execute(db).values<string>`
+  const served = await execute(db).values(z.string)`
     select feed from etl.coverage join etl.feeds using (feed) where pages > 0 and origin = ${origin}
   `;
   if (served.includes(walk.feed)) {
@@ -112,25 +113,29 @@ export function restMs(
   return failures[failure].again === 'growing' ? Math.max(statedMs, ownMs) : statedMs;
 }
 
-export interface Recovered {
-  /** Null: of no class. */
-  readonly was: FailureClass | null;
-  readonly reason: string | null;
-}
+const recoveredShape = () =>
+  z.object({
+    /** Null: of no class. */
+    was: z.enum(failureClasses).nullable(),
+    reason: z.string().nullable(),
+  });
+export type Recovered = z.infer<ReturnType<typeof recoveredShape>>;
 
 /** As SQL: whether something must succeed before the feed is well again. A later walk may be ordered at once. */
 const isFailing = sql`(reason is not null and failure is distinct from 'unordered')`;
 
-type BegunWork = {
-  readonly failing: boolean;
-  readonly failure: FailureClass | null;
-  /** On the database's clock. */
-  readonly begun_at: string;
-};
+const begunWorkShape = () =>
+  z.object({
+    failing: z.boolean(),
+    failure: z.enum(failureClasses).nullable(),
+    /** On the database's clock. */
+    begun_at: z.string(),
+  });
+type BegunWork = z.infer<ReturnType<typeof begunWorkShape>>;
 
 /** Ends what the last run found of a feed; a failing one stays so until something succeeds. */
 export async function beginWork(db: Database, run: RunRow): Promise<BegunWork> {
-  const begun = await execute(db).row<BegunWork>`
+  const begun = await execute(db).row(begunWorkShape)`
     with work as (
       update etl.feeds set failure = null, reason = null, updated_at = now()
       where ${ofFeed(run)} and not ${isFailing} and reason is not null
@@ -145,7 +150,7 @@ export async function beginWork(db: Database, run: RunRow): Promise<BegunWork> {
 /** Ends a feed's failure after one of its runs succeeded, unless another still fails. Null: it was not failing, or still is. */
 export async function recover(tx: Transaction, run: RunRow): Promise<Recovered | null> {
   // The feed before its run, the order in which opening a run locks them.
-  const recovered = await execute(tx).row<Recovered>`
+  const recovered = await execute(tx).row(recoveredShape)`
     with before as (
       select failure, reason from etl.feeds
       where ${ofFeed(run)} and ${isFailing}
@@ -175,7 +180,7 @@ const ofKeys: readonly FailureClass[] = ['unauthorized', 'key-missing', 'out-of-
  * stored after `since`, when the slice began whose page shows it, may be newer than the page.
  */
 export const acceptKey = (db: Database, chainIds: readonly number[], since: string) =>
-  execute(db).row<Recovered>`
+  execute(db).row(recoveredShape)`
     with stopped as materialized (
       select feed, failure, reason from etl.feeds
       where chain_id = any(${sql.param(chainIds)}::bigint[])

@@ -5,14 +5,15 @@ import type { ChainSettings, Settings } from '../config/settings.ts';
 import { tableName } from '../db/column-types.ts';
 import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { errorOf, type Why } from '../failure.ts';
-import { type Feed, type FeedLane, feedName, laneName, ofFeed } from '../lists/feed.ts';
+import { type Feed, feedName, laneName, ofFeed, feedLaneShape } from '../lists/feed.ts';
 import { boundsOn, type FeedTarget, hasHistory, kindOf, targetOf } from '../lists/index.ts';
 import type { FeedSettings, Occasion, ScopeBounds, Target } from '../lists/list.ts';
 import { operationNames, operations } from '../lists/registry.ts';
 import type { RunScope } from '../lists/tables.ts';
 import { printable } from '../printable.ts';
-import { type ChangedFeed, dropOutdated } from './changes.ts';
+import { type ChangedFeed, dropOutdated, changedFeedShape } from './changes.ts';
 import { isPolledLater } from './failures.ts';
+import { z } from 'zod';
 
 export interface RegisteredFeed extends Feed {
   readonly chain_name: string;
@@ -68,7 +69,7 @@ async function storeFeeds(
     unit: operations[feed.operation].order?.unit,
   }));
   const feeds = sql`json_to_recordset(${JSON.stringify(stated)}::json)`;
-  const added = await execute(tx).values<string>`
+  const added = await execute(tx).values(z.string)`
     insert into etl.feeds (chain_id, operation, kind, unit, settings)
     select chain_id, operation, kind, coalesce(unit, 'blocks'), settings
     from ${feeds} as feed(chain_id bigint, operation text, kind text, unit text, settings jsonb)
@@ -79,7 +80,7 @@ async function storeFeeds(
   for (const { chain_id, operation, feed } of stated) {
     if (added.includes(feed)) await countLeft(tx, { chain_id, operation });
   }
-  return execute(tx).rows<ChangedFeed>`
+  return execute(tx).rows(changedFeedShape)`
     with wanted as (
       select feed, known.settings as before, settings.own || coalesce(aim.target, '{}') as settings, aim.target
       from ${feeds} as named(feed text, settings jsonb, target jsonb)
@@ -154,7 +155,7 @@ export async function onlyRegistered(
   db: Pick<Database, 'execute'>,
   chains: readonly ChainSettings[],
 ): Promise<ChainSettings[]> {
-  return onlyFeeds(chains, await execute(db).values<string>`select feed from etl.feeds`);
+  return onlyFeeds(chains, await execute(db).values(z.string)`select feed from etl.feeds`);
 }
 
 /** The configuration, reduced to some feeds. */
@@ -219,7 +220,9 @@ async function claimFeeds(
   feeds: readonly Feed[],
   { origin, isSameData }: Source,
 ): Promise<void> {
-  const rows = await execute(tx).rows<ClaimedFeed & { readonly has_pages: boolean }>`
+  const rows = await execute(tx).rows(() =>
+    z.object({ feed: z.string(), origin: z.string().nullable(), has_pages: z.boolean() }),
+  )`
     select feed, origin, exists (
       select from etl.walks where walks.feed = feeds.feed and pages > 0
     ) as has_pages
@@ -228,7 +231,9 @@ async function claimFeeds(
     order by chain_id, operation
     for no key update
   `;
-  const others = rows.filter((feed) => feed.has_pages && feed.origin !== null);
+  const others = rows.flatMap(({ feed, origin: from, has_pages }) =>
+    has_pages && from !== null ? [{ feed, origin: from }] : [],
+  );
   if (others.length > 0 && !isSameData) throw new OriginError(refusal(others, origin));
   if (rows.length === 0) return;
   const names = sql.param(rows.map(({ feed }) => feed));
@@ -255,7 +260,9 @@ export async function withTargets(
   { configFile, chains }: Pick<Settings, 'configFile' | 'chains'>,
   bounds: ScopeBounds = {},
 ): Promise<ChainSettings[]> {
-  const rows = await execute(db).rows<{ feed: string; target: FeedTarget }>`
+  const rows = await execute(db).rows(() =>
+    z.object({ feed: z.string(), target: z.record(z.string(), z.unknown()) }),
+  )`
     select feed, target from etl.feeds where target is not null
   `;
   const stored = new Map(rows.map(({ feed, target }) => [feed, target]));
@@ -266,12 +273,14 @@ export async function withTargets(
   });
 }
 
-export interface ConfiguredLane {
-  readonly lane: FeedLane;
-  readonly cron: string;
-  readonly timezone: string;
-  readonly scope: RunScope;
-}
+export const configuredLaneShape = () =>
+  z.object({
+    lane: feedLaneShape(),
+    cron: z.string(),
+    timezone: z.string(),
+    scope: z.record(z.string(), z.unknown()),
+  });
+export type ConfiguredLane = Readonly<z.infer<ReturnType<typeof configuredLaneShape>>>;
 
 /** Every feed of the configuration; `bounds` are a command's. */
 export function configuredFeeds(
@@ -325,7 +334,7 @@ export async function reconcileTargets(db: Database, targets: readonly Target[])
 
 /** Those of feeds that no file names. */
 export async function unnamed(db: Database, targets: readonly Target[]): Promise<Target[]> {
-  const named = await execute(db).values<string>`
+  const named = await execute(db).values(z.string)`
     select feed from etl.lanes where wanted_by <> '{}'
   `;
   return targets.filter(({ lane }) => !named.includes(feedName(lane)));
@@ -339,7 +348,7 @@ export async function dueLanes<Lane extends Target>(
   at: Date,
 ): Promise<Lane[]> {
   const due: Lane[] = [];
-  const paused = await execute(db).values<string>`
+  const paused = await execute(db).values(z.string)`
     select feed || '/' || lane from etl.lanes where paused_at is not null
   `;
   for (const target of targets) {

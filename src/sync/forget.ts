@@ -8,6 +8,7 @@ import { operations } from '../lists/registry.ts';
 import { recomputeSums } from '../rollups/roll.ts';
 import { lockFeed } from './runs.ts';
 import { workersPresent } from './workers.ts';
+import { z } from 'zod';
 
 /** Tables of schema `etl` with rows of a feed; those that refer to others first. */
 const bookkeeping = [
@@ -25,10 +26,8 @@ const bookkeeping = [
 ] as const;
 
 /** What is stored of a feed. */
-export interface Stored {
-  readonly pages: number;
-  readonly rows: number;
-}
+const storedShape = () => z.object({ pages: z.number(), rows: z.number() });
+export type Stored = z.infer<ReturnType<typeof storedShape>>;
 
 const named = (table: PgTable) => sql.raw(tableName(table));
 
@@ -39,7 +38,7 @@ export async function storedOf(db: Database, feed: Feed): Promise<Stored> {
   const counts = rowTables(feed).map(
     (table) => sql`(select count(*) from ${table} where chain_id = ${feed.chain_id})`,
   );
-  const stored = await execute(db).row<Stored>`
+  const stored = await execute(db).row(storedShape)`
     select (select count(*) from etl.pages where ${ofFeed(feed)})::float8 as pages,
            (${sql.join(counts, sql` + `)})::float8 as rows
   `;
@@ -113,7 +112,7 @@ export const resetFeed = (db: Database, feed: Feed): Promise<void> =>
 
 /** A deployment at work, a command's too, that wants a feed; null: there is none. */
 export const wantedBy = (db: Pick<Database, 'execute'>, feed: Feed) =>
-  execute(db).value<string>`
+  execute(db).value(z.string)`
     select deployment from (${workersPresent}) as present
     where deployment in (select unnest(wanted_by) from etl.lanes where ${ofFeed(feed)})
     order by deployment limit 1

@@ -9,16 +9,23 @@ import {
   type Transaction,
 } from '../db/transaction.ts';
 import { errorOf } from '../failure.ts';
-import { type FeedLane, feedName, laneName, ofFeed, ofLane } from '../lists/feed.ts';
+import { type FeedLane, feedName, laneName, ofFeed, ofLane, feedLaneShape } from '../lists/feed.ts';
 import type { Target } from '../lists/list.ts';
-import type { RunScope } from '../lists/tables.ts';
 import { printable } from '../printable.ts';
 import { signals } from '../signals.ts';
-import { atOnce, type ConfiguredLane, dueLanes, nextFiring, type RegisteredFeed } from './feeds.ts';
+import {
+  atOnce,
+  type ConfiguredLane,
+  dueLanes,
+  nextFiring,
+  type RegisteredFeed,
+  configuredLaneShape,
+} from './feeds.ts';
 import { differenceText } from './changes.ts';
 import { queueSlice } from './queue.ts';
 import { dropRuns, openRun } from './runs.ts';
 import { workersPresent } from './workers.ts';
+import { z } from 'zod';
 
 // Who wants a lane, when it is due, and whether a person has paused it.
 
@@ -26,12 +33,14 @@ import { workersPresent } from './workers.ts';
 export class DeploymentError extends errorOf('other-deployment') {}
 
 /** Settings of a feed that another deployment, with a `start` at work, wants otherwise. */
-export interface Disagreement {
-  readonly feed: string;
-  readonly deployment: string;
-  /** Those that differ, each with the value wanted here and the other's. */
-  readonly settings: Readonly<Record<string, readonly [own: unknown, other: unknown]>>;
-}
+const disagreementShape = () =>
+  z.object({
+    feed: z.string(),
+    deployment: z.string(),
+    /** Those that differ, each with the value wanted here and the other's. */
+    settings: z.record(z.string(), z.tuple([z.unknown(), z.unknown()])),
+  });
+export type Disagreement = Readonly<z.infer<ReturnType<typeof disagreementShape>>>;
 
 /** Where a deployment (null: no file) would change settings that a `start` at work of another one goes by. */
 export async function disagreements(
@@ -44,7 +53,7 @@ export async function disagreements(
     feed: feedName(feed),
     settings: feed.settings,
   }));
-  return execute(db).rows<Disagreement>`
+  return execute(db).rows(disagreementShape)`
     select feed, other as deployment,
            jsonb_object_agg(setting, json_build_array(own, theirs)) as settings
     from json_to_recordset(${JSON.stringify(named)}::json)
@@ -108,7 +117,7 @@ export async function wantLanes(
         or (t.feed = any(${sql.param(takes)}::text[]) and t.wanted_by <> excluded.wanted_by)
     `);
     if (!isWhole || deployment === null) return;
-    const left = await execute(tx).values<FeedLane>`
+    const left = await execute(tx).values(feedLaneShape)`
       with taken_back as (
         update etl.lanes set wanted_by = array_remove(wanted_by, ${deployment})
         where wanted_by @> array[${deployment}::text] and feed not in (select feed from ${wanted})
@@ -149,7 +158,7 @@ export async function scheduleLanes(
   const named = sql.param(lanes.map(({ lane }) => laneName(lane)));
   const feeds = sql.param(lanes.map(({ lane }) => feedName(lane)));
   // Such as the live lane of a list that is bounded now.
-  const others = await execute(db).values<FeedLane>`
+  const others = await execute(db).values(feedLaneShape)`
     select json_build_object('chain_id', chain_id, 'operation', operation, 'lane', lane)
     from etl.lanes join etl.feeds using (feed)
     where ${isOurs} and feed = any(${feeds}::text[]) and scope is not null and feed || '/' || lane <> all(${named}::text[])
@@ -157,7 +166,9 @@ export async function scheduleLanes(
   for (const lane of others) await transact(db, (tx) => retireLane(tx, lane));
   for (const { lane, scope, cron, timezone } of lanes) {
     await transact(db, async (tx) => {
-      const known = await execute(tx).row<{ at: string; scope: RunScope | null }>`
+      const known = await execute(tx).row(() =>
+        z.object({ at: z.string(), scope: z.record(z.string(), z.unknown()).nullable() }),
+      )`
         select clock_timestamp()::text as at, scope from etl.lanes
         where ${ofLane(lane)} and ${isOurs}
         for update
@@ -176,12 +187,14 @@ export async function scheduleLanes(
   }
 }
 
-interface Due extends ConfiguredLane {
-  readonly now: string;
-  /** As stored: who moves it opens the run. */
-  readonly due: string;
-  readonly requested: string | null;
-}
+const dueShape = () =>
+  configuredLaneShape().extend({
+    now: z.string(),
+    /** As stored: who moves it opens the run. */
+    due: z.string(),
+    requested: z.string().nullable(),
+  });
+type Due = Readonly<z.infer<ReturnType<typeof dueShape>>>;
 
 /** How long another transaction may hold a lane or its feed, in ms: the others are due too. */
 const lockWaitMs = 2_000;
@@ -195,7 +208,7 @@ export async function openDue(work: {
   readonly boss: PgBoss;
   readonly clock: () => Date;
 }): Promise<number> {
-  const found = await execute(work.db).rows<Due>`
+  const found = await execute(work.db).rows(dueShape)`
     select json_build_object('chain_id', chain_id, 'operation', operation, 'lane', lane) as lane,
            scope, settings ->> 'schedule' as cron, settings ->> 'timezone' as timezone,
            clock_timestamp()::text as now, next_due_at::text as due, requested_at::text as requested
@@ -286,5 +299,5 @@ export async function handleFeeds(
     )
     select distinct feed from handled order by feed
   `;
-  return transact(db, (tx) => execute(tx).values<string>`${statement}`);
+  return transact(db, (tx) => execute(tx).values(z.string)`${statement}`);
 }

@@ -4,13 +4,15 @@ import { processName } from '../db/presence.ts';
 import { execute, type Database } from '../db/transaction.ts';
 import { feedName, laneName } from '../lists/feed.ts';
 import type { Target } from '../lists/list.ts';
-import type { RunRow } from '../lists/tables.ts';
+import { runStates } from '../lists/tables.ts';
 import { type Attempted, type Committed, signals } from '../signals.ts';
 import { atOnce, dueLanes } from './feeds.ts';
 import { openLane } from './queue.ts';
 import { noteStopped } from './runs.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';
 import { presentWorkers, workersPresent } from './workers.ts';
+import { z } from 'zod';
+import { failureClasses } from '../failure.ts';
 
 /** A target's end (`open`: interrupted) and this process's work; quarantine and schema drift are those of the whole run. */
 export interface SyncResult extends Target, RunResult, LaneCounts {
@@ -116,7 +118,7 @@ async function untilClosed(
   let isSaid = false;
   while (!signal.aborted) {
     broken.throwIfAborted();
-    const open = await execute(db).values<string | null>`
+    const open = await execute(db).values(() => z.string().nullable())`
       select case when present.id <> ${workerId} then feed || ' by ' || ${sql.raw(processName)} end
       from etl.runs left join etl.lanes using (feed, lane)
         left join (${workersPresent}) as present on present.id = worker
@@ -168,19 +170,24 @@ function countLanes(by: object) {
 const countNames = Object.keys(nothing) as readonly (keyof LaneCounts)[];
 
 /** A run's state, and what its pages show, whichever processes read them. */
-interface RunResult extends Pick<RunRow, 'state' | 'failure' | 'reason'> {
-  /** Items in quarantine that its pages served last, including known ones served unchanged. */
-  readonly quarantined: number;
-  /** Ways in which its pages differ from the specification that no page had shown before. */
-  readonly drift: number;
-}
+const runResultShape = () =>
+  z.object({
+    state: z.enum(runStates),
+    failure: z.enum(failureClasses).nullable(),
+    reason: z.string().nullable(),
+    /** Items in quarantine that its pages served last, including known ones served unchanged. */
+    quarantined: z.number(),
+    /** Ways in which its pages differ from the specification that no page had shown before. */
+    drift: z.number(),
+  });
+type RunResult = Readonly<z.infer<ReturnType<typeof runResultShape>>>;
 
 /** Runs by id. Few pages are named: only by schema drift and quarantined items. */
 async function runResults(
   db: Database,
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, RunResult>> {
-  const rows = await execute(db).rows<{ id: string; result: RunResult }>`
+  const rows = await execute(db).rows(() => z.object({ id: z.string(), result: runResultShape() }))`
     with noted as (
       select coalesce(last_page_id, page_id) as page_id, 1 as quarantined, 0 as drift
       from etl.quarantine

@@ -9,7 +9,15 @@ import type { createFetcher } from '../explorer/fetcher.ts';
 import { excerpt } from '../explorer/response.ts';
 import { decodeItem } from '../lists/decode.ts';
 import { outOfOrder } from '../lists/positions.ts';
-import type { Cursor, ItemRows, Operation, OrderKey, Place, Scope } from '../lists/operation.ts';
+import {
+  type Cursor,
+  type ItemRows,
+  type Operation,
+  type OrderKey,
+  type Place,
+  type Scope,
+  cursorShape,
+} from '../lists/operation.ts';
 import type { WalkRow } from '../lists/tables.ts';
 import { createRedactor } from '../redact.ts';
 import { blocksAround, type Misplaced, type PageOrder } from './order.ts';
@@ -136,18 +144,20 @@ export interface QuarantinedItem {
 }
 
 /** What the ledger records of a fetched page. */
-export interface PageFacts {
-  readonly page_id: number;
-  readonly sequence: number;
-  readonly cursor_in: Cursor | null;
-  readonly cursor_out: Cursor | null;
-  readonly items: number;
-  readonly bytes: number;
-  readonly body_hash: string;
-  readonly attempts: number;
-  readonly latency_ms: number;
-  readonly fetched_at: string;
-}
+export const pageFactsShape = () =>
+  z.object({
+    page_id: z.number(),
+    sequence: z.number(),
+    cursor_in: cursorShape().nullable(),
+    cursor_out: cursorShape().nullable(),
+    items: z.number(),
+    bytes: z.number(),
+    body_hash: z.string(),
+    attempts: z.number(),
+    latency_ms: z.number(),
+    fetched_at: z.string(),
+  });
+export type PageFacts = Readonly<z.infer<ReturnType<typeof pageFactsShape>>>;
 
 /** A decoded page: items = rows + quarantined + repeats (promise 4). */
 export interface NormalisedPage extends PageFacts {

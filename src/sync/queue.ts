@@ -6,12 +6,13 @@ import { connectionConfig, type DatabaseTimeouts, workTimeouts } from '../db/poo
 import { silenceSeconds } from '../db/presence.ts';
 import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { type FailureRule, failures } from '../failure.ts';
-import { type FeedLane, feedName, laneName, ofLane } from '../lists/feed.ts';
+import { type FeedLane, feedName, laneName, ofLane, feedLaneShape } from '../lists/feed.ts';
 import type { Target } from '../lists/list.ts';
 import type { Log } from '../log.ts';
 import { dependencyVersion } from '../package-file.ts';
 import { signals } from '../signals.ts';
 import { type OpenedRun, openRun } from './runs.ts';
+import { z } from 'zod';
 
 /** A slice of a lane's work. At most one job for each lane, queued or active. */
 export const sliceQueue = 'slices';
@@ -182,7 +183,7 @@ export async function takeUp({
   readonly boss: PgBoss;
   readonly works: (lane: FeedLane) => boolean;
 }): Promise<void> {
-  const open = await execute(db).values<FeedLane>`
+  const open = await execute(db).values(feedLaneShape)`
     select json_build_object('chain_id', chain_id, 'operation', operation, 'lane', lane)
     from etl.runs join etl.lanes using (feed, lane)
     where state = 'open' and paused_at is null
@@ -207,7 +208,7 @@ const ofHost = Object.entries<FailureRule>(failures).flatMap(([name, { isOfHost 
 /** Ends the waits of lanes that an explorer made wait: it answers again. */
 export async function wakeLanes(db: Database, boss: PgBoss, origin: string): Promise<void> {
   await transact(db, async (tx) => {
-    const resting = await execute(tx).values<FeedLane>`
+    const resting = await execute(tx).values(feedLaneShape)`
       select json_build_object('chain_id', chain_id, 'operation', operation, 'lane', lane)
       from etl.lanes join etl.feeds using (feed)
       where origin = ${origin} and failure = any(${sql.param(ofHost)}::text[])
@@ -269,7 +270,7 @@ export const takeSlice = (
 ): Promise<'taken' | 'taken-over' | 'gone'> =>
   transact(db, async (tx) => {
     const lane = job.data;
-    const before = await execute(tx).row<{ worker: string | null }>`
+    const before = await execute(tx).row(() => z.object({ worker: z.string().nullable() }))`
       select worker from etl.lanes where ${ofLane(lane)} for update
     `;
     const { id, retryCount } = job;
@@ -305,7 +306,7 @@ export const chainSlice = (work: SliceWork, afterMs: number | 'stopped'): Promis
   transact(work.db, async (tx) => {
     const lane = work.job.data;
     // Who opens a run holds the row until its job is sent: one of both sees what the other did.
-    const isPaused = await execute(tx).value<boolean>`
+    const isPaused = await execute(tx).value(z.boolean)`
       select paused_at is not null from etl.lanes where ${ofLane(lane)} for update
     `;
     if (!(await complete(tx, work))) return;

@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
-import type { Why } from '../failure.ts';
+import { type Why, whyShape } from '../failure.ts';
 import type { Trouble } from '../explorer/host.ts';
 import {
   type Feed,
@@ -14,7 +14,17 @@ import {
 import { kindOf } from '../lists/index.ts';
 import type { PlannedWalk } from '../lists/list.ts';
 import { operations } from '../lists/registry.ts';
-import type { HeldWalk, Lane, RunRow, RunScope, WalkRow } from '../lists/tables.ts';
+import {
+  type HeldWalk,
+  type Lane,
+  type RunRow,
+  type RunScope,
+  type WalkRow,
+  runs,
+  heldWalkShape,
+} from '../lists/tables.ts';
+import { z } from 'zod';
+import { rowOf } from '../db/column-types.ts';
 
 /** A run that is open now; joined if it was begun before, so that part of it may be old. */
 export interface OpenedRun {
@@ -43,7 +53,7 @@ export async function openRun(
   if (onOther === 'yield' && (await execute(tx).has`${open}`)) return null;
   await kindOf(lane.operation).noteTarget(tx, lane, [scope], 'add');
   await supersede(tx, others);
-  const joined = await execute(tx).value<string>`
+  const joined = await execute(tx).value(z.string)`
       update etl.runs
       set state = 'open', failure = null, reason = null, closed_at = null,
           scope = scope || ${wanted}::jsonb,
@@ -57,7 +67,7 @@ export async function openRun(
       returning id
     `;
   if (joined !== null) return { id: Number(joined), isJoined: true };
-  const opened = await execute(tx).value<string>`
+  const opened = await execute(tx).value(z.string)`
       insert into etl.runs (chain_id, operation, lane, scope)
       values (${lane.chain_id}, ${lane.operation}, ${lane.lane}, ${wanted}::jsonb)
       returning id
@@ -112,13 +122,13 @@ export async function dropRuns(
 
 /** A lane's open run; null when there is none. */
 export const currentRun = (db: Pick<Database, 'execute'>, lane: FeedLane) =>
-  execute(db).value<RunRow>`
+  execute(db).value(() => rowOf(runs))`
     select to_jsonb(runs) as run from etl.runs where ${ofLane(lane)} and state = 'open'
   `;
 
 /** The run that a lane's job is to work on; null when there is none, or it is paused. */
 export const runToWorkOn = (db: Pick<Database, 'execute'>, lane: FeedLane) =>
-  execute(db).value<RunRow>`
+  execute(db).value(() => rowOf(runs))`
     select to_jsonb(runs) as run from etl.runs
     where ${ofLane(lane)} and state = 'open' and not ${isPaused(lane)}
   `;
@@ -186,7 +196,7 @@ export async function countFailure(
   madeProgress: boolean,
   reason: string,
 ): Promise<number> {
-  const failures = await execute(db).value<number>`
+  const failures = await execute(db).value(z.number)`
     update etl.runs
     set failures_in_a_row = case when ${madeProgress} then 1 else failures_in_a_row + 1 end,
         first_failure = coalesce(first_failure, ${reason})
@@ -222,7 +232,7 @@ export async function takeWalk(
   return transact(db, async (tx) => {
     // Waits for a worker that takes one now: a walk that it begins is to be resumed, not begun twice.
     // The feed before its run, in the order in which opening a run locks them.
-    const isMismatch = await execute(tx).value<boolean>`
+    const isMismatch = await execute(tx).value(z.boolean)`
       select ${isSourceMismatch(origin)} from etl.feeds
       where ${ofFeed(run)}
       for no key update
@@ -242,7 +252,7 @@ export async function takeWalk(
 }
 
 const resumeWalk = (tx: Transaction, run: RunRow, held: readonly number[]) =>
-  execute(tx).value<HeldWalk>`
+  execute(tx).value(heldWalkShape)`
     update etl.walks
     set revision = revision + 1
     where id = (
@@ -261,7 +271,7 @@ const beginWalk = (
   { scope, floor, depthMs, cursor }: PlannedWalk,
   at: Date,
 ) =>
-  execute(tx).value<HeldWalk>`
+  execute(tx).value(heldWalkShape)`
     insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, floor, depth_ms, cursor, from_head, started_at)
     values (${run.chain_id}, ${run.operation}, ${run.lane}, ${run.id},
             ${operations[run.operation].kind},
@@ -291,13 +301,15 @@ export const endWalk = (
   `;
 
 /** What is known of a run when its walks have ended. */
-interface RunEnd {
-  /** Why walks failed, each reason once. */
-  readonly failures: readonly Why[];
-  readonly is_ordered: boolean;
-  /** Whether other runs of the feed fail: its state is then theirs. */
-  readonly others_failing: boolean;
-}
+const runEndShape = () =>
+  z.object({
+    /** Why walks failed, each reason once. */
+    failures: z.array(whyShape()),
+    is_ordered: z.boolean(),
+    /** Whether other runs of the feed fail: its state is then theirs. */
+    others_failing: z.boolean(),
+  });
+type RunEnd = z.infer<ReturnType<typeof runEndShape>>;
 
 /**
  * How a run's walks ended; null: it goes on, or was closed meanwhile. Not failed: a truncated walk that was repeated, and one
@@ -305,7 +317,7 @@ interface RunEnd {
  */
 export async function endOfRun(tx: Transaction, run: RunRow): Promise<RunEnd | null> {
   const walks = sql`select from etl.walks where run_id = ${run.id}`;
-  return execute(tx).row<RunEnd>`
+  return execute(tx).row(runEndShape)`
     select (
       select coalesce(json_agg(failed), '[]') from (
         select distinct failure, reason from etl.walks

@@ -4,7 +4,7 @@ import { execute, type Database } from '../db/transaction.ts';
 import type { NewDrift } from '../drift/drift.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import { failures, passing } from '../failure.ts';
-import { type FeedLane, feedName, ofLane } from '../lists/feed.ts';
+import { type FeedLane, feedName, ofLane, feedLaneShape } from '../lists/feed.ts';
 import type { RunRow } from '../lists/tables.ts';
 import type { Log } from '../log.ts';
 import { advance, type AdvanceDependencies, type AdvanceOutcome } from './advance.ts';
@@ -14,6 +14,7 @@ import type { SliceBudget } from './page.ts';
 import { chainSlice } from './queue.ts';
 import { isLost } from './workers.ts';
 import { closeRun, countFailure, currentRun, noteReason } from './runs.ts';
+import { z } from 'zod';
 
 /** How long a feed that the explorer does not serve is left alone, in ms. */
 const dayMs = 24 * 60 * 60 * 1000;
@@ -80,7 +81,7 @@ export async function isToGiveWay(
   { db, works }: Pick<SliceDependencies, 'db' | 'works'>,
   lane: FeedLane,
 ): Promise<boolean> {
-  const waiting = await execute(db).values<FeedLane>`
+  const waiting = await execute(db).values(feedLaneShape)`
     select json_build_object('chain_id', chain_id, 'operation', operation, 'lane', lane)
     from etl.lanes join etl.feeds using (feed)
     where case when ${ofLane(lane)} then paused_at is not null
@@ -269,9 +270,16 @@ export function openSliceBudget(
 
 /** What a run brought and cost, whichever workers and slices it was made of. Its walks are few. */
 async function runTotals(db: Pick<Database, 'execute'>, { id }: RunRow) {
-  const row = await execute(db).row<
-    Record<'added' | 'changed' | 'quarantined' | 'pages' | 'credits' | 'seconds', number>
-  >`
+  const row = await execute(db).row(() =>
+    z.object({
+      added: z.number(),
+      changed: z.number(),
+      quarantined: z.number(),
+      pages: z.number(),
+      credits: z.number(),
+      seconds: z.number(),
+    }),
+  )`
     select coalesce(sum(inserted), 0)::float8 as added, coalesce(sum(changed), 0)::float8 as changed,
            coalesce(sum(walks.quarantined), 0)::float8 as quarantined,
            coalesce(sum(pages), 0)::float8 as pages, coalesce(sum(credits), 0)::float8 as credits,

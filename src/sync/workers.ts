@@ -5,6 +5,7 @@ import { workers } from '../db/tables.ts';
 import { execute, type Database, transact } from '../db/transaction.ts';
 import type { KeyLimits } from '../explorer/key.ts';
 import { packageVersion } from '../package-file.ts';
+import { z } from 'zod';
 
 // Who works: the processes, and the lanes that they hold.
 
@@ -21,11 +22,12 @@ export const isLost = sql`
   (worker is not null and worker not in (select id from (${workersPresent}) as present))`;
 
 /** The processes that work on a database until they are stopped (`start`), or once (`sync`, `backfill`, `repair`). */
-export type Workers = Readonly<Record<'start' | 'once', number>>;
+const workersShape = () => z.object({ start: z.number(), once: z.number() });
+export type Workers = Readonly<z.infer<ReturnType<typeof workersShape>>>;
 
 /** Who works now. */
 export async function presentWorkers(db: Pick<Database, 'execute'>): Promise<Workers> {
-  const present = await execute(db).row<Workers>`
+  const present = await execute(db).row(workersShape)`
     select count(*) filter (where kind = 'start')::int as start,
            count(*) filter (where kind = 'once')::int as once
     from (${workersPresent}) as present
@@ -56,11 +58,9 @@ export function openPresence(db: Database, { workerId: id, kind, deployment, lim
     const before = beats;
     beats = 0;
     const isSteady = before * beatMs >= 1000 * presence.silenceSeconds;
-    const seen = await execute(db).row<{
-      was_seen: boolean;
-      postmaster: string;
-      is_lost: boolean;
-    }>`
+    const seen = await execute(db).row(() =>
+      z.object({ was_seen: z.boolean(), postmaster: z.string(), is_lost: z.boolean() }),
+    )`
       with known as (
         select ${isSeen} as was_seen from etl.workers where id = ${id}
       ), seen as (
@@ -122,14 +122,16 @@ const noteReturn = (db: Database) =>
   });
 
 /** The work on a lane's open run. */
-export interface LaneWork {
-  /** Whether the worker that has it is present; null: it waits for one. */
-  readonly is_held: boolean | null;
-  /** When it is due, ISO 8601; null: it is. */
-  readonly until: string | null;
-  /** Since it was due, or taken, in seconds. */
-  readonly age_s: number;
-}
+export const laneWorkShape = () =>
+  z.object({
+    /** Whether the worker that has it is present; null: it waits for one. */
+    is_held: z.boolean().nullable(),
+    /** When it is due, ISO 8601; null: it is. */
+    until: z.string().nullable(),
+    /** Since it was due, or taken, in seconds. */
+    age_s: z.number(),
+  });
+export type LaneWork = Readonly<z.infer<ReturnType<typeof laneWorkShape>>>;
 
 /** As SQL: the `LaneWork` of a row of `etl.lanes`; null: it has no open run, or was released. */
 export const laneWork = (lane: SQL): SQL => sql`
@@ -145,7 +147,7 @@ export const laneWork = (lane: SQL): SQL => sql`
 
 /** The deployments that want feeds, with the `start` processes that follow each. */
 export const readDeployments = (db: Pick<Database, 'execute'>) =>
-  execute(db).rows<{ name: string; feeds: number; workers: number }>`
+  execute(db).rows(() => z.object({ name: z.string(), feeds: z.number(), workers: z.number() }))`
     select deployment as name, count(distinct feed)::int as feeds, (
       select count(*)::int from (${workersPresent}) as present
       where present.deployment = wished.deployment and kind = 'start'
@@ -157,7 +159,9 @@ export const readDeployments = (db: Pick<Database, 'execute'>) =>
 
 /** When each feed is to be polled by its settings, and whether a `start` has set when. */
 export const readSchedules = (db: Pick<Database, 'execute'>) =>
-  execute(db).rows<{ feed: string; schedule: string; timezone: string; is_set: boolean }>`
+  execute(db).rows(() =>
+    z.object({ feed: z.string(), schedule: z.string(), timezone: z.string(), is_set: z.boolean() }),
+  )`
     select feed, settings ->> 'schedule' as schedule, settings ->> 'timezone' as timezone,
            exists (select from etl.lanes where lanes.feed = feeds.feed and next_due_at is not null) as is_set
     from etl.feeds

@@ -18,6 +18,7 @@ import {
   present,
   presentTime,
 } from '../positions.ts';
+import { z } from 'zod';
 
 /** Items that one page may remove: a reorganisation takes a few, a wrong page skips more. */
 const mostGone = (rows: number) => Math.max(3, Math.floor(rows / 5));
@@ -38,7 +39,9 @@ async function doubtTimes(
   const { columns } = list.order;
   const said = new Map(rows.map((item) => [item.key, Date.parse(String(item.row[columns.time]))]));
   // Citus joins spread items with no table of the ledger.
-  const known = await execute(tx).rows<{ key: string; ms: number | null }>`/* known times */
+  const known = await execute(tx).rows(() =>
+    z.object({ key: z.string(), ms: z.number().nullable() }),
+  )`/* known times */
     select ${key} as key, (1000 * extract(epoch from ${time}))::float8 as ms
     from ${table}
     where chain_id = ${chain_id} and ${hasKey(list, [...said.keys()])}

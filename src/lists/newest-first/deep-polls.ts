@@ -2,7 +2,12 @@ import { sql } from 'drizzle-orm';
 import { execute, type Queryable } from '../../db/transaction.ts';
 import { type Feed, feedName, latestStart, ofFeed, parallelOf } from '../feed.ts';
 import type { PlannedWalk } from '../list.ts';
-import type { Cursor, NewestFirstOperation, NewestFirstWalk } from '../operation.ts';
+import {
+  type Cursor,
+  type NewestFirstOperation,
+  type NewestFirstWalk,
+  cursorShape,
+} from '../operation.ts';
 import {
   boundsOf,
   isRange,
@@ -13,6 +18,7 @@ import {
   type Planning,
   type ResweepRule,
 } from './run.ts';
+import { z } from 'zod';
 
 /**
  * Where a live walk ends: below the covered top by the overlap or the deepest short rule that is due, and no higher
@@ -34,11 +40,9 @@ export async function liveFloor({ list, tx, run, at }: Planning): Promise<Floor 
  * list without order, polls would go deeper and deeper. Else Infinity. A cut above the covered top is a gap.
  */
 async function cutFloor(tx: Queryable, feed: Feed, at: Date): Promise<number> {
-  const [last, before] = await execute(tx).rows<{
-    floor: number;
-    is_read: boolean;
-    is_whole: boolean;
-  }>`
+  const [last, before] = await execute(tx).rows(() =>
+    z.object({ floor: z.number(), is_read: z.boolean(), is_whole: z.boolean() }),
+  )`
     select floor::float8 as floor, is_read,
            is_read and (cuts = 0 or verified @> int8range(floor, greatest(floor, (
              select max(top) from etl.walks as earlier
@@ -103,11 +107,13 @@ export async function planFallback({ tx, run, begun }: Planning): Planned {
 /** The shortest walk of its own, in pages: each range boundary may cost a page or two twice. */
 const shortestSegment = 25;
 
-interface Entry {
-  readonly cursor: Cursor;
-  /** The highest block on the page. */
-  readonly top: number;
-}
+const entryShape = () =>
+  z.object({
+    cursor: cursorShape(),
+    /** The highest block on the page. */
+    top: z.number(),
+  });
+type Entry = z.infer<ReturnType<typeof entryShape>>;
 
 interface Reading extends Pick<PlannedWalk<NewestFirstWalk>, 'scope' | 'floor' | 'depthMs'> {
   /** Where it begins; absent or null: the head. */
@@ -120,7 +126,7 @@ async function planSegments(
   run: NewestFirstRun,
   { floor, start, ...rest }: Reading,
 ): Promise<PlannedWalk<NewestFirstWalk>> {
-  const entries = await execute(tx).rows<Entry>`
+  const entries = await execute(tx).rows(entryShape)`
     select cursor, top::float8 as top
     from etl.entries_within(
       ${feedName(run)}, ${floor ?? 0}, ${start?.bottom ?? null}::bigint,
@@ -144,19 +150,17 @@ async function planSegments(
 
 /** The lowest block that is covered; 0 where the list's end was reached. */
 const lowestCovered = async (tx: Queryable, feed: Feed): Promise<number> =>
-  (await execute(tx).value<number>`
+  (await execute(tx).value(z.number)`
     select lower(covered)::float8 from etl.feed_coverage where ${ofFeed(feed)}
   `) ?? 0;
 
 /** Where the last live walk ended at its floor: it read what lies above. */
-interface LiveEnd {
-  readonly cursor: Cursor;
-  readonly bottom: number;
-}
+const liveEndShape = () => z.object({ cursor: cursorShape(), bottom: z.number() });
+type LiveEnd = z.infer<ReturnType<typeof liveEndShape>>;
 
 /** Null if it did not end there, or met disorder. */
 const liveEnd = (tx: Queryable, feed: Feed) =>
-  execute(tx).row<LiveEnd>`
+  execute(tx).row(liveEndShape)`
     select cursor, bottom::float8 as bottom
     from (
       select * from etl.walks
@@ -167,13 +171,15 @@ const liveEnd = (tx: Queryable, feed: Feed) =>
     where state = 'finished' and reason = 'floor' and cuts = 0 and cursor is not null
   `;
 
-interface Floor {
-  readonly depthMs: number;
-  /** The block that the walk has to go past. */
-  readonly floor: number;
-  /** The block from which the depth counts. */
-  readonly from: number;
-}
+const floorShape = () =>
+  z.object({
+    depthMs: z.number(),
+    /** The block that the walk has to go past. */
+    floor: z.number(),
+    /** The block from which the depth counts. */
+    from: z.number(),
+  });
+type Floor = z.infer<ReturnType<typeof floorShape>>;
 
 /** Stop heights for depths in ms, the shallowest first, below `below` or the covered top; none: nothing is covered. */
 export const floorsOf = (
@@ -182,7 +188,7 @@ export const floorsOf = (
   depthsMs: readonly number[],
   below: number | null = null,
 ) =>
-  execute(tx).rows<Floor>`
+  execute(tx).rows(floorShape)`
     select depth_ms as "depthMs", "from"::float8 as "from", floor::float8 as floor
     from etl.stop_heights(${feedName(feed)}, ${sql.param(depthsMs)}::float8[], ${below}::bigint)
   `;
@@ -243,7 +249,7 @@ async function dueDepths(
   const longestMs = Math.max(...judged.map(({ wait_ms }) => wait_ms));
   const since = (ms: unknown) =>
     sql`${at.toISOString()}::timestamptz - make_interval(secs => ${ms}::float8 / 1000)`;
-  return execute(tx).values<number>`
+  return execute(tx).values(z.number)`
     with turn as materialized (
       select depth_ms, started_at,
              bool_and(state in ('running', 'finished')) and (

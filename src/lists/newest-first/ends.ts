@@ -1,14 +1,15 @@
 import { sql } from 'drizzle-orm';
 import { execute, type Queryable, type Transaction } from '../../db/transaction.ts';
 import type { Feed } from '../feed.ts';
-import type {
-  EndClaim,
-  EndVerdict,
-  ListOrder,
-  ListUnit,
-  NewestFirstOperation,
-  OrderKey,
-  WalkEndContext,
+import {
+  type EndClaim,
+  type EndVerdict,
+  type ListOrder,
+  type ListUnit,
+  type NewestFirstOperation,
+  type OrderKey,
+  type WalkEndContext,
+  orderKeyShape,
 } from '../operation.ts';
 import {
   confirmed,
@@ -21,6 +22,7 @@ import {
   present,
   presentTime,
 } from '../positions.ts';
+import { z } from 'zod';
 
 const one: Readonly<Record<ListUnit, string>> = { blocks: 'block', batches: 'batch' };
 
@@ -96,20 +98,21 @@ async function evidenceBelow(
   const found: OrderKey[] = [];
   // Each round goes further down the list, to its end at most.
   for (let place: OrderKey | undefined = end; place !== undefined && found.length < most;) {
-    const { rows }: { rows: StoredItem[] } = await db.execute<StoredItem>(sql`
+    const rows: StoredItem[] = await execute(db).rows(storedItemShape)`
       select ${height}::float8 as height, ${key} as key, page_id
       from ${table}
       where ${listedBelow(list, claim.chain_id, place)} and ${key} <> all(${served}::text[])
       order by ${table}.${height} desc, ${key} desc
       limit ${comparedAtOnce}
-    `);
+    `;
     found.push(...(await confirmed(db, rows)));
     place = rows.at(-1);
   }
   return found.slice(0, most);
 }
 
-type StoredItem = { readonly height: number; readonly key: string; readonly page_id: string };
+const storedItemShape = () => orderKeyShape().extend({ page_id: z.string() });
+type StoredItem = Readonly<z.infer<ReturnType<typeof storedItemShape>>>;
 
 const wasEnd = async (db: Queryable, { walk_id, feed }: EndClaim, last: OrderKey | null) =>
   last !== null &&
@@ -141,14 +144,16 @@ export async function removeUnplaced(
   const { table, height, key } = columns;
   const said = sql.param(outOfOrder(list.order));
   // Citus cannot join spread items with pages.
-  const rows = await execute(tx).rows<{ key: string; page_id: string; said: string }>`
+  const rows = await execute(tx).rows(() =>
+    z.object({ key: z.string(), page_id: z.string(), said: z.string() }),
+  )`
     select ${key} as key, page_id, extra ->> ${said} as said
     from ${table}
     where chain_id = ${feed.chain_id} and ${height} is null and removed_at is null and extra ? ${said}
     limit ${judgedAtOnce}
   `;
   if (rows.length === 0) return;
-  const gone = await execute(tx).values<string>`
+  const gone = await execute(tx).values(z.string)`
     select key
     from json_to_recordset(${JSON.stringify(rows)}::json) as row(key text, page_id bigint, said numeric)
     join etl.pages on pages.id = page_id

@@ -1,7 +1,13 @@
 import { sql } from 'drizzle-orm';
 import { execute, type Queryable } from '../../db/transaction.ts';
 import { type Feed, feedName, hasRested, ofFeed } from '../feed.ts';
-import type { Cursor, NewestFirstOperation, OrderKey } from '../operation.ts';
+import {
+  type Cursor,
+  type NewestFirstOperation,
+  type OrderKey,
+  orderKeyShape,
+  cursorShape,
+} from '../operation.ts';
 import {
   type BegunWalk,
   boundsOf,
@@ -11,6 +17,7 @@ import {
   type Planned,
   type Planning,
 } from './run.ts';
+import { z } from 'zod';
 
 /** Enters the newest untried gap at the lowest item above it or the nearest stored cursor. */
 export async function planGap({ list, tx, run, begun, at }: Planning): Planned {
@@ -28,14 +35,12 @@ export async function planGap({ list, tx, run, begun, at }: Planning): Planned {
 }
 
 /** A range of blocks that no finished page verifies complete; both ends belong to it. */
-interface Gap {
-  readonly from: number;
-  readonly to: number;
-}
+const gapShape = () => z.object({ from: z.number(), to: z.number() });
+type Gap = z.infer<ReturnType<typeof gapShape>>;
 
 /** The gaps in a feed's coverage, the newest first. */
 export const gapsOf = (tx: Queryable, feed: Feed) =>
-  execute(tx).rows<Gap>`
+  execute(tx).rows(gapShape)`
     select lower(gap)::float8 as "from", (upper(gap) - 1)::float8 as "to"
     from etl.feed_gaps
     where ${ofFeed(feed)} and is_open
@@ -71,7 +76,7 @@ export async function gapsDue(
       (select max(id) from etl.walks where ${backfill} and cuts = 0 and top is not null), 0
     )
   `;
-  const isRested = await execute(tx).value<boolean>`select ${hasRested(disordered, at)}`;
+  const isRested = await execute(tx).value(z.boolean)`select ${hasRested(disordered, at)}`;
   return isRested === false ? [] : gaps;
 }
 
@@ -159,7 +164,7 @@ async function entryInto(
   vain: number,
 ): Promise<OrderKey | null> {
   const items = itemsAtEntry * 2 ** vain;
-  const blocks = await execute(tx).value<number>`
+  const blocks = await execute(tx).value(z.number)`
     select (${items} * sum(spanned_blocks) / nullif(sum(spanned_items), 0))::float8 as blocks
     from etl.coverage
     where ${ofFeed(feed)}
@@ -172,7 +177,7 @@ async function entryInto(
 
 /** The lowest stored item above a block that no walk entered at for nothing; null: there is none. */
 const itemAbove = (list: NewestFirstOperation, tx: Queryable, feed: Feed, block: number) =>
-  execute(tx).row<OrderKey>`
+  execute(tx).row(orderKeyShape)`
     -- Materialized: Citus cannot join spread rows with walks.
     with item as materialized (
       select height, key from ${itemsOf(list, feed)} and height > ${block}
@@ -196,4 +201,4 @@ const itemAbove = (list: NewestFirstOperation, tx: Queryable, feed: Feed, block:
 
 /** The stored cursor nearest above a gap that still leads in; null: only the head does. */
 const entryAbove = (tx: Queryable, feed: Feed, gap: Gap): Promise<Cursor | null> =>
-  execute(tx).value<Cursor>`select etl.entry_above(${feedName(feed)}, ${gap.to})`;
+  execute(tx).value(cursorShape)`select etl.entry_above(${feedName(feed)}, ${gap.to})`;

@@ -4,6 +4,7 @@ import type { Feed } from '../feed.ts';
 import type { PlannedWalk, RunOf } from '../list.ts';
 import type { NewestFirstOperation, NewestFirstWalk } from '../operation.ts';
 import { placeColumns } from '../positions.ts';
+import { z } from 'zod';
 
 /** No operation is older: the first ERC-4337 entry point the service lists was deployed then. */
 export const firstOperationAt = Date.UTC(2023, 2, 1);
@@ -45,26 +46,28 @@ export function itemsOf(list: NewestFirstOperation, feed: Feed) {
     where chain_id = ${feed.chain_id} and height is not null`;
 }
 
-export interface BegunWalk {
-  readonly id: number;
-  readonly state: string;
-  readonly reason: string | null;
-  readonly floor: number;
-  readonly top: number | null;
-  readonly bottom: number | null;
-  readonly pages: number;
-  readonly from_head: boolean;
-  readonly is_again: boolean;
-  readonly depth_ms: number | null;
-  /** The block of the synthetic cursor that it entered at; null: it entered at another cursor. */
-  readonly entry: number | null;
-  /** The walk whose rest it shares, with others that entered below that one; null: none. */
-  readonly above: number | null;
-}
+const begunWalkShape = () =>
+  z.object({
+    id: z.number(),
+    state: z.string(),
+    reason: z.string().nullable(),
+    floor: z.number(),
+    top: z.number().nullable(),
+    bottom: z.number().nullable(),
+    pages: z.number(),
+    from_head: z.boolean(),
+    is_again: z.boolean(),
+    depth_ms: z.number().nullable(),
+    /** The block of the synthetic cursor that it entered at; null: it entered at another cursor. */
+    entry: z.number().nullable(),
+    /** The walk whose rest it shares, with others that entered below that one; null: none. */
+    above: z.number().nullable(),
+  });
+export type BegunWalk = z.infer<ReturnType<typeof begunWalkShape>>;
 
 /** The walks of a run, the oldest first. */
 export const walksOf = (tx: Queryable, run: NewestFirstRun) =>
-  execute(tx).rows<BegunWalk>`
+  execute(tx).rows(begunWalkShape)`
     select id::float8 as id, state, reason, coalesce(floor, 0)::float8 as floor, top::float8 as top,
            bottom::float8 as bottom, pages::float8 as pages, from_head,
            scope ? 'again' as is_again, depth_ms::float8 as depth_ms,

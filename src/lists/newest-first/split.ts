@@ -10,6 +10,7 @@ import {
   type Planned,
   type Planning,
 } from './run.ts';
+import { z } from 'zod';
 
 /** The least that each part of a walk's rest has, in pages. */
 const shortestPart = 3;
@@ -170,7 +171,7 @@ async function beginningOf(
   // Batches are numbered from the first one on.
   if (since === undefined && unit === 'batches') return { height: 0, isReached: true };
   const first = since === undefined ? firstOperationAt : Date.parse(since);
-  const beginning = await execute(tx).value<number>`
+  const beginning = await execute(tx).value(z.number)`
     select (
       low.height - (1000 * extract(epoch from low.timestamp) - ${first}) * (high.height - low.height)
         / nullif(1000 * extract(epoch from high.timestamp - low.timestamp), 0)

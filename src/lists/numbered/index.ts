@@ -248,7 +248,7 @@ async function repairRequests(
   feed: Feed,
   { pageSize }: RepairOptions,
 ): Promise<RequestCount> {
-  const likely = await execute(db).value<number>`
+  const likely = await execute(db).value(z.number)`
     select ceil(etl.width(range_agg(numbers)) * coalesce(
       (
         select avg(ceil(blocks_count::numeric / ${pageSize}::bigint)) from etl.batch_states
@@ -282,7 +282,9 @@ const batchesToRead = (
         where chain_id = ${feed.chain_id} and batch_number <@ numbers
       `);
     }
-    const ranges = await execute(tx).rows<{ from_batch: number; to_batch: number }>`
+    const ranges = await execute(tx).rows(() =>
+      z.object({ from_batch: z.number(), to_batch: z.number() }),
+    )`
       with wanted as materialized (
         select unnest(range_agg(numbers)) as range from etl.batch_findings where ${ofFeed(feed)}
       ), withdrawn as (

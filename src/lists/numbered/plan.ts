@@ -2,7 +2,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { execute, type Database, type Transaction } from '../../db/transaction.ts';
 import { type Feed, feedName, hasRested, ofLane } from '../feed.ts';
 import type { Occasion, Target } from '../list.ts';
-import type { Cursor, KnownBlock } from '../operation.ts';
+import { cursorShape, knownBlockShape } from '../operation.ts';
 import { follow, planSearch } from './probes.ts';
 import {
   hasUnread,
@@ -19,6 +19,7 @@ import {
   unreadRanges,
   walkOf,
 } from './walks.ts';
+import { z } from 'zod';
 
 /** Searches the latest batch first if none is named; then plans unverified and unread numbers. */
 export async function planBackfillBatch(planning: Planning): Planned {
@@ -82,7 +83,7 @@ const nextUnread = (
   [from, top]: readonly [number, number],
   which: SQL,
 ) =>
-  execute(tx).value<number>`
+  execute(tx).value(z.number)`
     select number::float8
     from (
       -- A series in the select list is lazy.
@@ -110,7 +111,9 @@ export async function isDue(
   if (top === null) {
     // A chain without batches is searched in growing intervals: a search is eight pages.
     const searched = hasRested(sql`${ofLane(lane)} and scope ? 'probe'`, at);
-    return occasion === 'sync' || (await execute(db).value<boolean>`select ${searched}`) !== false;
+    return (
+      occasion === 'sync' || (await execute(db).value(z.boolean)`select ${searched}`) !== false
+    );
   }
   if (await hasUnread(db, lane, scope.from_batch ?? 1, top)) return true;
   const range = historyOf(lane, scope, top);
@@ -188,7 +191,7 @@ const isUnverified = (range: RereadRange, isDueNow: SQL) => sql`
 
 /** The newest batch of the range that is to be read again and that this run has not begun. */
 async function planReread({ tx, run }: Planning, range: RereadRange, isDueNow: SQL): Planned {
-  const next = await execute(tx).value<number>`
+  const next = await execute(tx).value(z.number)`
     select batch_number::float8
     from etl.batch_states
     where ${isUnverified(range, isDueNow)}
@@ -206,7 +209,7 @@ const walksOfNumber = 3;
 /** The newest begun number that lacks only another read of its end. Null while lower numbers are unread: they may be evidence. */
 async function planLastRead({ tx, run }: Planning, range: RereadRange): Planned {
   const { from, to } = range;
-  const next = await execute(tx).value<number>`
+  const next = await execute(tx).value(z.number)`
     select batch_number::float8
     from etl.batch_standing
     where lacks_end
@@ -233,18 +236,19 @@ async function planLastRead({ tx, run }: Planning, range: RereadRange): Planned 
 }
 
 /** What `etl.batch_read` says of a batch that is read again. */
-interface Again {
-  readonly wants: 'whole' | 'top' | 'bottom';
-  /** Where its last page begins; null: the first page. */
-  readonly entry: Cursor | null;
-  /** The block that the walk may end at; null: the batch is read whole. */
-  readonly known: KnownBlock | null;
-}
+const againShape = () =>
+  z.object({
+    wants: z.enum(['whole', 'top', 'bottom']),
+    /** Where its last page begins; null: the first page. */
+    entry: cursorShape().nullable(),
+    /** The block that the walk may end at; null: the batch is read whole. */
+    known: knownBlockShape().nullable(),
+  });
 
 /** Reads what can have changed: down to a known block, the last page, or the whole batch. */
 async function walkAgain(tx: Transaction, of: Feed, batch: number | null): Planned {
   if (batch === null) return null;
-  const again = await execute(tx).row<Again>`
+  const again = await execute(tx).row(againShape)`
     select wants, entry, known from etl.batch_read(${of.chain_id}, ${of.operation}, ${batch})
   `;
   const { wants = 'whole', entry = null, known = null } = again ?? {};

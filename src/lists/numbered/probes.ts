@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import { execute, type Queryable, type Transaction } from '../../db/transaction.ts';
 import { type Feed, ofFeed } from '../feed.ts';
 import { isOf, type NumberedRun, type Planned, type Shown, shownBy, walkOf } from './walks.ts';
+import { z } from 'zod';
 
 /** How many empty numbers in a row end the way upward, if a run has met new batches. */
 const gapsPassed = 3;
@@ -80,7 +81,7 @@ async function nextAbove(
 
 /** How many live runs have polled above the latest batch for nothing since it last grew. */
 async function pollsBefore(tx: Transaction, run: NumberedRun, base: number): Promise<number> {
-  const polls = await execute(tx).value<number>`
+  const polls = await execute(tx).value(z.number)`
     select count(*)::float8 as polls
     from etl.runs as earlier
     where ${ofFeed(run)}
@@ -103,7 +104,7 @@ async function pollsBefore(tx: Transaction, run: NumberedRun, base: number): Pro
 }
 
 async function baseOf(tx: Transaction, run: NumberedRun, latest: number): Promise<number> {
-  const noted = await execute(tx).value<number>`
+  const noted = await execute(tx).value(z.number)`
     update etl.runs set latest_batch_before = coalesce(latest_batch_before, ${latest}::bigint)
     where id = ${run.id}
     returning latest_batch_before::float8
@@ -172,7 +173,7 @@ const isListed = (feed: Feed, from: number) => sql`
 `;
 
 const listedFrom = (tx: Queryable, feed: Feed, from: number) =>
-  execute(tx).values<number>`
+  execute(tx).values(z.number)`
     select batch_number::float8 as number
     from etl.batch_listings
     where ${isListed(feed, from)}
@@ -182,7 +183,7 @@ const listedFrom = (tx: Queryable, feed: Feed, from: number) =>
 
 /** The newest listed number that is not below another; null: none is. */
 const newestListed = (tx: Queryable, feed: Feed, from: number) =>
-  execute(tx).value<number>`
+  execute(tx).value(z.number)`
     select max(batch_number)::float8
     from etl.batch_listings
     where ${isListed(feed, from)}

@@ -9,6 +9,7 @@ import type {
   WalkEndContext,
 } from '../operation.ts';
 import { tablesOf } from './walks.ts';
+import { z } from 'zod';
 
 /** Widest gap of numbers noted as empty without a request: beyond it the numbering has jumped. */
 const widestGap = 1_000;
@@ -17,17 +18,18 @@ const widestGap = 1_000;
 const highestNumber = Number.MAX_SAFE_INTEGER;
 
 /** What is stored around the end of a batch's list: `etl.batch_end`. */
-interface BatchEnd {
-  /** The lowest block that the walk was served; null: none. */
-  readonly lowest: number | null;
-  /** Stored blocks of the batch below `lowest`. */
-  readonly stored_below: number;
-  readonly is_verified: boolean;
-  /** The batch of the stored block that the lowest one names as its parent. */
-  readonly stands_on: number | null;
-  /** Whether the nearest lower batch with blocks, and every number above it, was read. */
-  readonly is_below_read: boolean;
-}
+const batchEndShape = () =>
+  z.object({
+    /** The lowest block that the walk was served; null: none. */
+    lowest: z.number().nullable(),
+    /** Stored blocks of the batch below `lowest`. */
+    stored_below: z.number(),
+    is_verified: z.boolean(),
+    /** The batch of the stored block that the lowest one names as its parent. */
+    stands_on: z.number().nullable(),
+    /** Whether the nearest lower batch with blocks, and every number above it, was read. */
+    is_below_read: z.boolean(),
+  });
 
 /**
  * Whether stored rows support the end of a batch's list: neighbours verify it, so a claim passes
@@ -42,7 +44,7 @@ export async function judgeBatchEnd(
   const page = claim.rows
     .flatMap(({ height, row }) => (height === null ? [] : [{ height, parent: row['parent_hash'] }]))
     .toSorted((a, b) => a.height - b.height)[0];
-  const found = await execute(db).row<BatchEnd>`
+  const found = await execute(db).row(batchEndShape)`
     select lowest::float8 as lowest, stored_below::float8 as stored_below, is_verified,
            stands_on::float8 as stands_on, is_below_read
     from etl.batch_end(
@@ -327,7 +329,7 @@ async function releaseBlocks({ list, tx, walk }: Ending): Promise<void> {
 
 /** The batch, and those that had blocks among the served heights: it may have taken some of them. */
 const touchedBatches = ({ list, tx, walk }: Ending) =>
-  execute(tx).values<number>`
+  execute(tx).values(z.number)`
     select ${walk.scope.batch}::float8 as number
     union
     select batch_number::float8

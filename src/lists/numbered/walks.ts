@@ -4,6 +4,7 @@ import { execute, type Queryable, type Transaction } from '../../db/transaction.
 import { type Feed, feedName, ofFeed } from '../feed.ts';
 import type { PlannedWalk, RunOf, WalkPlan } from '../list.ts';
 import type { NumberedOperation, NumberedWalk } from '../operation.ts';
+import { z } from 'zod';
 
 /** As SQL, to write: the list's tables of blocks and of states, and the column of a block's number. */
 export const tablesOf = ({ table, batches: { states, number } }: NumberedOperation) => ({
@@ -32,11 +33,14 @@ export const walkOf = (
   how: Omit<NumberedWalk, 'batch'> = {},
 ): PlannedWalk<NumberedWalk> => ({ scope: { batch, ...how }, floor: null, cursor: null });
 
-type ShownWalk = Record<'batch' | 'items' | 'inserted', number> & { readonly state: string };
+const shownWalkShape = () =>
+  z
+    .object({ batch: z.number(), items: z.number(), inserted: z.number() })
+    .extend({ state: z.string() });
 
 /** What the run's walks of batches above `above` showed; a failed walk shows nothing. */
 export async function shownBy(tx: Transaction, run: NumberedRun, above = -1) {
-  const rows = await execute(tx).rows<ShownWalk>`
+  const rows = await execute(tx).rows(shownWalkShape)`
     select batch::float8 as batch, state, items::float8 as items, inserted::float8 as inserted
     from etl.walks
     where run_id = ${run.id} and batch > ${above}
@@ -76,7 +80,7 @@ export const isUnderWay = (run: NumberedRun, number: SQL) => sql`exists (
 
 /** The newest number with blocks; null while none was met. What a false answer gave to others, later ones take back. */
 export const latestBatchOf = (db: Queryable, feed: Feed) =>
-  execute(db).value<number>`
+  execute(db).value(z.number)`
     select case when exists (
       select from etl.batch_blocks where ${isOf(feed)} and batch_number = latest_batch
     ) then latest_batch else coalesce((

@@ -24,7 +24,7 @@ async function planRankedWalk(
   tx: Transaction,
   run: RunOf<RankedScope>,
 ): Promise<PlannedWalk<RankedWalk> | null> {
-  const isAgain = await execute(tx).value<boolean>`
+  const isAgain = await execute(tx).value(z.boolean)`
     select (state = 'finished' and reason is not distinct from ${rowsMoved})
              or (state = 'failed' and failure is not distinct from 'truncated') as again
     from etl.walks

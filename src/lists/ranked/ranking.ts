@@ -10,6 +10,7 @@ import type {
   RankedOperation,
   WalkContext,
 } from '../operation.ts';
+import { z } from 'zod';
 
 /** As SQL: the list's tables of items and of changes, and its columns. */
 function namesOf({ table, ranking: { key, total, history } }: RankedOperation) {
@@ -97,7 +98,7 @@ export async function concludeRanking(
   tx: Transaction,
   walk: WalkContext,
 ): Promise<string | null> {
-  const found = await execute(tx).row<Conclusion>`
+  const found = await execute(tx).row(conclusionShape)`
     select (
              select count(*)::int from etl.walks
              where run_id = ${walk.run_id} and failure is distinct from 'truncated'
@@ -122,15 +123,17 @@ export async function concludeRanking(
 }
 
 /** What the walks of a run have shown, at the end of one of them. */
-interface Conclusion {
-  readonly walks: number;
-  readonly moved: boolean;
-  /** Whether an empty page of the walk led on, and neither an equal token nor the last ranking explains it. */
-  readonly skipped: boolean;
-  /** Whether the walks met an item, and have one in quarantine. */
-  readonly has_items: boolean;
-  readonly has_quarantined: boolean;
-}
+const conclusionShape = () =>
+  z.object({
+    walks: z.number(),
+    moved: z.boolean(),
+    /** Whether an empty page of the walk led on, and neither an equal token nor the last ranking explains it. */
+    skipped: z.boolean(),
+    /** Whether the walks met an item, and have one in quarantine. */
+    has_items: z.boolean(),
+    has_quarantined: z.boolean(),
+  });
+type Conclusion = z.infer<ReturnType<typeof conclusionShape>>;
 
 /**
  * As SQL: whether rows moved, by the items that a walk met or missed. An item that two walks in a row
@@ -278,24 +281,26 @@ async function publish(
  */
 const cutAtLeast = 10;
 
-interface Held {
-  /** The newest ranking, or the walk before this one in the same run. */
-  readonly list: 'ranking' | 'walk';
-  /** When the ranking's oldest walk began; null: a walk. */
-  readonly as_of: string | null;
-  readonly known: number;
-  readonly unmet: number;
-  /** By how many the unmet exceed the met among its lowest items, at the maximum. */
-  readonly cut: number;
-  /** Whether it has an end (a failed walk has none) and contains the page's last item. */
-  readonly has_last: boolean;
-  /** What the walk met, and what it has in quarantine. */
-  readonly met: number;
-  readonly quarantined: number;
-  /** How many walks of the run ended as truncated, and how many rankings were published. */
-  readonly refused: number;
-  readonly published: number;
-}
+const heldShape = () =>
+  z.object({
+    /** The newest ranking, or the walk before this one in the same run. */
+    list: z.enum(['ranking', 'walk']),
+    /** When the ranking's oldest walk began; null: a walk. */
+    as_of: z.string().nullable(),
+    known: z.number(),
+    unmet: z.number(),
+    /** By how many the unmet exceed the met among its lowest items, at the maximum. */
+    cut: z.number(),
+    /** Whether it has an end (a failed walk has none) and contains the page's last item. */
+    has_last: z.boolean(),
+    /** What the walk met, and what it has in quarantine. */
+    met: z.number(),
+    quarantined: z.number(),
+    /** How many walks of the run ended as truncated, and how many rankings were published. */
+    refused: z.number(),
+    published: z.number(),
+  });
+type Held = z.infer<ReturnType<typeof heldShape>>;
 
 /**
  * Whether the list is another one than the ranking, and no part of it: it has as many new items as the ranking has
@@ -316,7 +321,7 @@ export async function judgeRankingEnd(
   db: Queryable,
   claim: EndClaim,
 ): Promise<EndVerdict> {
-  const held = await execute(db).rows<Held>`${holdAgainstKnown(list, claim)}`;
+  const held = await execute(db).rows(heldShape)`${holdAgainstKnown(list, claim)}`;
   const contradiction = held.find(
     (one) =>
       (one.cut - one.quarantined >= cutAtLeast || (one.met === 0 && one.unmet > one.quarantined)) &&
