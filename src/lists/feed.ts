@@ -26,6 +26,11 @@ export const ofFeed = (feed: Feed) => sql`feed = ${feedName(feed)}`;
 
 export const ofLane = (lane: FeedLane) => sql`${ofFeed(lane)} and lane = ${lane.lane}`;
 
+/** As SQL: the `FeedLane` of a row that has its columns. */
+export const laneOfRow = sql.raw(
+  `json_build_object('chain_id', chain_id, 'operation', operation, 'lane', lane)`,
+);
+
 /** As SQL: whether a person has paused a lane. */
 export const isPaused = (lane: FeedLane) =>
   sql`exists (select from etl.lanes where ${ofLane(lane)} and paused_at is not null)`;

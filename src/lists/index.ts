@@ -48,23 +48,15 @@ export function byKind(part: (kind: ListKind) => SQL): SQL {
   return sql`case feeds.kind ${sql.join(cases, sql` `)} end`;
 }
 
-const countedInBlocks: ReadonlySet<keyof ScopeBounds> = new Set(['fromBlock', 'toBlock']);
-
-/** Whether an operation's list has a bound, and counts what the bound counts. */
-export const isBoundedBy = (operation: OperationName, bound: keyof ScopeBounds): boolean =>
-  kindOf(operation).bounds.includes(bound) &&
-  (!countedInBlocks.has(bound) || operations[operation].order?.unit === 'blocks');
+export const isBoundedBy = (operation: OperationName, bound: string): boolean =>
+  kindOf(operation).bounds.some((name) => name === bound);
 
 export const boundsOn = (operation: OperationName, bounds: ScopeBounds): ScopeBounds =>
-  Object.fromEntries(
-    Object.entries(bounds).filter(([bound]) => isBoundedBy(operation, bound as keyof ScopeBounds)),
-  );
+  Object.fromEntries(Object.entries(bounds).filter(([bound]) => isBoundedBy(operation, bound)));
 
 /** The settings of a feed that bound it, by their names. */
 const boundSettings = (operation: OperationName, settings: FeedSettings) =>
-  Object.entries(settings).filter(([name]) =>
-    kindOf(operation).bounds.includes(name as keyof ScopeBounds),
-  );
+  Object.entries(settings).filter(([name]) => isBoundedBy(operation, name));
 
 /** Whether a feed's settings bound it: one of them is not what it is by default. */
 export function isBounded(operation: OperationName, settings: FeedSettings): boolean {

@@ -29,9 +29,7 @@ export async function pruneLedger(
     for (let after: number | null = 0; after !== null && !signal.aborted;) {
       const batch: Batch = { ...feed, days, at, after };
       const { pruned, last } = await transact(db, (tx) => pruneBatch(tx, batch));
-      total.walks += pruned?.walks ?? 0;
-      total.pages += pruned?.pages ?? 0;
-      total.runs += pruned?.runs ?? 0;
+      for (const what of ['walks', 'pages', 'runs'] as const) total[what] += pruned?.[what] ?? 0;
       after = last;
     }
   }

@@ -270,11 +270,9 @@ async function concludeAgain(tx: Transaction, { walk: { feed, batch } }: Origin)
   `;
   if (ended === null) return;
   const { walk, page } = ended;
-  await concludeWalk(tx, walk, {
-    page: { page_id: page.id, cursor_in: page.cursor_in, isConclusive: page.is_ordered },
-    end: endAfter(walk, page),
-    coverage: walk,
-  });
+  const { id: page_id, cursor_in: cursor, is_ordered: isConclusive } = page;
+  const evidence = { page_id, cursor, isConclusive };
+  await concludeWalk(tx, walk, evidence, { end: endAfter(walk, page), cuts: walk.cuts });
 }
 
 const endPageShape = () =>

@@ -1,6 +1,7 @@
+import { sql } from 'drizzle-orm';
 import { transact, type Transaction } from '../db/transaction.ts';
 import { type FailureClass, failures, type Why } from '../failure.ts';
-import { type FeedLane, feedName } from '../lists/feed.ts';
+import { type FeedLane, feedName, isPaused } from '../lists/feed.ts';
 import { hasHistory, kindOf } from '../lists/index.ts';
 import { operations } from '../lists/registry.ts';
 import type { HeldWalk, RunRow } from '../lists/tables.ts';
@@ -15,7 +16,7 @@ import {
 } from './failures.ts';
 import { setFailure } from './feeds.ts';
 import type { SliceBudget } from './page.ts';
-import { closeRun, endOfRun, endWalk, lockFeed, runToWorkOn, takeWalk } from './runs.ts';
+import { closeRun, currentRun, endOfRun, endWalk, lockFeed, takeWalk } from './runs.ts';
 import {
   linkAbort,
   runWalk,
@@ -108,7 +109,7 @@ export async function advance(
   signal: AbortSignal,
 ): Promise<AdvanceOutcome> {
   const { db } = dependencies;
-  const run = await runToWorkOn(db, lane);
+  const run = await currentRun(db, lane, sql`not ${isPaused(lane)}`);
   if (run === null) return { is: 'idle' };
   const { failing, failure, begun_at } = await beginWork(db, run);
   const slice: Slice = {

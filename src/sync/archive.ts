@@ -50,18 +50,16 @@ export async function expireArchive(
   at: Date,
   signal: AbortSignal,
 ): Promise<number> {
-  if (days === null) return 0;
   let total = 0;
-  while (!signal.aborted) {
-    const deleted = await deleteOldest(db, days, at);
+  for (let deleted = deletedAtOnce; deleted === deletedAtOnce && !signal.aborted;) {
+    deleted = days === null ? 0 : await deleteOldest(db, days, at);
     total += deleted;
-    if (deleted < deletedAtOnce) break;
   }
   return total;
 }
 
-async function deleteOldest(db: Database, days: number, at: Date): Promise<number> {
-  return transact(db, async (tx) => {
+const deleteOldest = (db: Database, days: number, at: Date): Promise<number> =>
+  transact(db, async (tx) => {
     const rows = await execute(tx).rows(() =>
       z.object({ feed: z.string(), lane: z.enum(lanes), bytes: z.number(), bodies: z.number() }),
     )`
@@ -95,4 +93,3 @@ async function deleteOldest(db: Database, days: number, at: Date): Promise<numbe
     }
     return rows.reduce((sum, { bodies }) => sum + bodies, 0);
   });
-}

@@ -10,7 +10,15 @@ import type {
 } from '../lists/operation.ts';
 import { sharesStored } from '../lists/positions.ts';
 import type { WalkRow } from '../lists/tables.ts';
-import { judgeProgress, lowestOf, namedBy, showsBlock, type WalkEnd } from './judge.ts';
+import {
+  boundBy,
+  judgeProgress,
+  lowestOf,
+  missedEntry,
+  namedBy,
+  showsBlock,
+  type WalkEnd,
+} from './judge.ts';
 import {
   bottomOf,
   isOlder,
@@ -76,13 +84,9 @@ function judgePage(
 /** A page that nothing shows to be of this list covers nothing, and ends its walk: its cursor leads on in the other list. */
 function distrust(page: JudgedPage): JudgedPage {
   if (page.order === null) return page;
-  const { end } = page;
-  const isOver = end?.is === 'failed' || (end?.is === 'bound' && end.bound === 'misplaced-entry');
-  return {
-    ...page,
-    order: withoutPlace(page.order),
-    end: isOver ? end : { is: 'bound', bound: 'cursor-mismatch' },
-  };
+  const isOver = page.end?.is === 'failed' || missedEntry(page);
+  const end = isOver ? page.end : boundBy('cursor-mismatch');
+  return { ...page, order: withoutPlace(page.order), end };
 }
 
 const bordersOf = (
@@ -104,8 +108,8 @@ function judgeArrival(
   items: number,
 ): WalkEnd | null {
   if (entry === undefined || sequence > 0 || order === null) return null;
-  if (items === 0 && above !== undefined) return { is: 'bound', bound: 'empty-entry' };
-  return order.inOrder[0]?.index === 0 ? null : { is: 'bound', bound: 'misplaced-entry' };
+  if (items === 0 && above !== undefined) return boundBy('empty-entry');
+  return order.inOrder[0]?.index === 0 ? null : boundBy('misplaced-entry');
 }
 
 /** What a page is judged beside. */

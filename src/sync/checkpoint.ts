@@ -20,16 +20,6 @@ export class FencedError extends Error {
   override readonly name = 'FencedError';
 }
 
-/** What a transaction has to know of a walk that it has locked. */
-export interface LockedWalk {
-  /** Indexes of those cursors that the walk used before. */
-  readonly used: ReadonlySet<number>;
-  /** Fields that were on every item of a page of the feed. */
-  readonly alwaysPresent: ReadonlySet<string>;
-  /** The walk's stop height now: a walk that takes a part of this one raises it. */
-  readonly floor: number | null;
-}
-
 /**
  * Locks the walk for this transaction, and finds which of `cursors` it used before. A commit that concludes nothing does not
  * wait for the disk: a crash may lose its pages, together with their checkpoint.
@@ -40,7 +30,7 @@ export async function lockWalk(
   walk: HeldWalk,
   cursors: readonly (Cursor | null)[],
   concludes: boolean,
-): Promise<LockedWalk> {
+) {
   const row = await execute(tx).row(() =>
     z.object({
       used: z.array(z.string()),
@@ -69,8 +59,11 @@ export async function lockWalk(
   `;
   if (row === null) throw new FencedError(`walk ${walk.id} was taken over`);
   return {
+    /** Indexes of those cursors that the walk used before. */
     used: new Set(row.used.map(Number)),
+    /** Fields that were on every item of a page of the feed. */
     alwaysPresent: new Set(row.always_present),
+    /** The walk's stop height now: a walk that takes a part of this one raises it. */
     floor: row.floor === null ? null : Number(row.floor),
   };
 }

@@ -4,7 +4,13 @@ import { type NewDrift, recordDrift } from '../drift/drift.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import { lockEnds } from '../lists/feed.ts';
 import { decidesMembership, kindOf } from '../lists/index.ts';
-import { type Operation, type PageEnd, type PageInWalk, pageEndShape } from '../lists/operation.ts';
+import {
+  type Operation,
+  type PageEnd,
+  type PageInWalk,
+  type WalkContext,
+  pageEndShape,
+} from '../lists/operation.ts';
 import type { HeldWalk, WalkRow } from '../lists/tables.ts';
 import { loadPages } from '../load/load.ts';
 import { type CountsByPage, shapeOf } from '../load/upsert.ts';
@@ -18,14 +24,7 @@ import {
   lockWalk,
   moveCheckpoint,
 } from './checkpoint.ts';
-import {
-  type CoverageState,
-  coverPages,
-  cursorLoop,
-  cursorText,
-  type ReadPage,
-  type WalkEnd,
-} from './judge.ts';
+import { coverPages, cursorLoop, cursorText, type ReadPage, type WalkEnd } from './judge.ts';
 import { bottomOf, joins, misplacedIn, topOf, withoutPlace } from './order.ts';
 import { isOrdered, type NormalisedPage } from './page.ts';
 
@@ -76,18 +75,13 @@ export async function commitPages(
   return committed;
 }
 
-interface Written extends Committed {
-  readonly counts: CountsByPage;
-  readonly advance: ReturnType<typeof advanceOf>;
-}
-
 /** Lock, rows, ledger, coverage, checkpoint, in this order. What several walks share comes last. */
 async function writePages(
   tx: Transaction,
   operation: Operation,
   walk: HeldWalk,
   { read, above: known }: ToCommit,
-): Promise<Written> {
+) {
   const announced = read.at(-1)?.end ?? null;
   // Before any row lock, or two ends could deadlock.
   if (readDownTo(walk, announced) !== null) await lockEnds(tx, walk);
@@ -118,8 +112,8 @@ async function writePages(
   );
   const coverage = coverPages(operation.order, walk, { pages: believed, end });
   const last = pages.at(-1);
-  const page = last && evidenceOf(last);
-  const remark = await concludeWalk(tx, walk, { page, end, coverage });
+  const state = { end, cuts: coverage.cuts };
+  const remark = last ? await concludeWalk(tx, walk, evidenceOf(last), state) : null;
   if (arriving !== null) await handOff(tx, arriving, kept);
 
   await archiveBodies(tx, kept);
@@ -162,32 +156,22 @@ function readDownTo({ scope }: WalkRow, end: WalkEnd | null): number | null {
 }
 
 /** A page from which something may be concluded. */
-interface PageEvidence extends Pick<NormalisedPage, 'page_id' | 'cursor_in'> {
-  /** Whether it is in order and all its items became rows, so that absence means something. */
-  readonly isConclusive: boolean;
-}
-
-interface WalkSoFar {
-  /** The last page; absent: nothing is concluded. */
-  readonly page: PageEvidence | undefined;
-  readonly end: WalkEnd | null;
-  readonly coverage: Pick<CoverageState, 'cuts'>;
-}
+type PageEvidence = Pick<WalkContext, 'page_id' | 'cursor' | 'isConclusive'>;
 
 /** Lets the list conclude from a walk that has read it whole. Returns why the walk says less than that, or null. */
 export async function concludeWalk(
   tx: Transaction,
   walk: WalkRow,
-  { page, end, coverage }: WalkSoFar,
+  page: PageEvidence,
+  { end, cuts }: { readonly end: WalkEnd | null; readonly cuts: number },
 ): Promise<string | null> {
   const down = readDownTo(walk, end);
-  if (down === null || page === undefined) return null;
-  const isUnbroken = coverage.cuts === 0 && page.isConclusive;
+  if (down === null) return null;
+  const isUnbroken = cuts === 0 && page.isConclusive;
   const context = { ...contextOf(walk, page), above: null, readDownTo: down, isUnbroken };
   return kindOf(walk.operation).afterWalk(tx, context);
 }
 
-/** What an operation gets to know of a page that is written as part of a walk. */
 const contextOf = (walk: WalkRow, page: PageEvidence) => ({
   walk_id: walk.id,
   run_id: walk.run_id,
@@ -196,9 +180,7 @@ const contextOf = (walk: WalkRow, page: PageEvidence) => ({
   started_at: walk.started_at,
   scope: walk.scope,
   floor: walk.floor,
-  page_id: page.page_id,
-  cursor: page.cursor_in,
-  isConclusive: page.isConclusive,
+  ...page,
 });
 
 /** The pages with their context, before anything was counted; each one with the end of the page before it. */
@@ -281,7 +263,7 @@ function endOf(page: NormalisedPage): PageEnd | null {
 
 const evidenceOf = (page: NormalisedPage): PageEvidence => ({
   page_id: page.page_id,
-  cursor_in: page.cursor_in,
+  cursor: page.cursor_in,
   isConclusive: isOrdered(page) && page.quarantined.length === 0,
 });
 

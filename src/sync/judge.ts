@@ -30,6 +30,10 @@ export type WalkEnd =
   | { readonly is: 'bound'; readonly bound: Bound }
   | ({ readonly is: 'failed' } & Why);
 
+export const boundBy = (bound: Bound): WalkEnd => ({ is: 'bound', bound });
+
+const failedBy = (reason: string): WalkEnd => ({ is: 'failed', failure: null, reason });
+
 /** A page ready to be written, and whether the walk ends with it. */
 export interface ReadPage {
   readonly page: NormalisedPage;
@@ -44,11 +48,7 @@ export interface ReadPage {
 /** An empty page with a cursor is legal, but a service that hands out nothing else must not be followed for ever. */
 const emptyPagesLimit = 100;
 
-export const cursorLoop: WalkEnd = {
-  is: 'failed',
-  failure: 'cursor-loop',
-  reason: 'cursor loop',
-};
+export const cursorLoop: WalkEnd = { is: 'failed', failure: 'cursor-loop', reason: 'cursor loop' };
 
 /** What the decision about the next page rests on. */
 export interface Progress {
@@ -73,28 +73,17 @@ export interface Progress {
 /** Whether a walk goes on after a page. The ledger finds a cursor that was used on an earlier page. Pure. */
 export function judgeProgress(scope: Scope, progress: Progress): WalkEnd | null {
   const { cursor_in, cursor_out, unreadable, pages, emptyRun, lowest, floor } = progress;
-  if (unreadable !== null) {
-    return { is: 'failed', failure: null, reason: `cursor unreadable: ${unreadable}` };
-  }
+  if (unreadable !== null) return failedBy(`cursor unreadable: ${unreadable}`);
   if (cursor_out === null) return { is: 'end' };
   if (sameCursor(cursor_in, cursor_out)) return cursorLoop;
-  if (emptyRun >= emptyPagesLimit) {
-    return { is: 'failed', failure: null, reason: `${emptyPagesLimit} empty pages in a row` };
-  }
+  if (emptyRun >= emptyPagesLimit) return failedBy(`${emptyPagesLimit} empty pages in a row`);
   // Before the floor: where the pages fall as they did, nothing is read twice.
-  if (scope.until !== undefined && sameCursor(cursor_out, scope.until)) {
-    return { is: 'bound', bound: 'until' };
-  }
+  if (scope.until !== undefined && sameCursor(cursor_out, scope.until)) return boundBy('until');
   // Past the floor, not at it: the floor's block may go on on the next page.
-  if (floor !== null && lowest !== null && lowest < floor) {
-    return { is: 'bound', bound: 'floor' };
-  }
-  if (progress.isPastSince) return { is: 'bound', bound: 'since' };
-  if (progress.showsKnown) return { is: 'bound', bound: 'known' };
-  if (scope.max_pages !== undefined && pages >= scope.max_pages) {
-    return { is: 'bound', bound: 'max-pages' };
-  }
-  return null;
+  if (floor !== null && lowest !== null && lowest < floor) return boundBy('floor');
+  if (progress.isPastSince) return boundBy('since');
+  if (progress.showsKnown) return boundBy('known');
+  return scope.max_pages !== undefined && pages >= scope.max_pages ? boundBy('max-pages') : null;
 }
 
 /** One text for one cursor, whatever the order of its fields. */
@@ -114,7 +103,7 @@ export function endAfter(
     return { is: 'failed', failure: walk.failure, reason: walk.reason ?? '' };
   }
   const bound = bounds.find((name) => name === walk.reason);
-  if (bound !== undefined) return { is: 'bound', bound };
+  if (bound !== undefined) return boundBy(bound);
   if (page.cursor_out === null) return { is: 'end' };
   throw new Error(`walk ${walk.id} ended for a reason unknown to this version`);
 }
@@ -215,7 +204,11 @@ export function coverPage(before: CoverageState, page: CoveringPage): CoverageSt
   const { inOrder, borders } = order;
   // An empty page skips nothing if the next one begins with the item that was requested.
   if (page.items === 0 && borders.entry !== null) return before;
-  if (inOrder.length === 0) return cutBehind(before, page.items > 0);
+  if (inOrder.length === 0) {
+    // The next page begins a new range; without one nothing is cut.
+    const isCut = before.rangeTop !== null || page.items > 0;
+    return { ...before, rangeTop: null, cuts: before.cuts + (isCut ? 1 : 0) };
+  }
   const claimed = claimedBy(order);
   const goesOnHere = before.rangeTop !== null && joins(order);
   let cuts = before.cuts + (before.rangeTop === null || goesOnHere ? 0 : 1);
@@ -243,16 +236,6 @@ export function coverEnd(before: CoverageState, claimed: readonly number[]): Cov
   return { ...before, covered };
 }
 
-/** A page that covers nothing: the next one begins a new range. Without a range nothing is cut. */
-const cutBehind = (
-  { rangeTop, covered, cuts }: CoverageState,
-  hasItems: boolean,
-): CoverageState => ({
-  rangeTop: null,
-  covered,
-  cuts: cuts + (rangeTop !== null || hasItems ? 1 : 0),
-});
-
 const isBroken = ({ others }: PageOrder, from: number, to: number) =>
   others.some(({ index }) => index > from && index < to);
 
@@ -263,16 +246,13 @@ function addRange(
   claimed: readonly number[],
 ): number | null {
   if (top === null || bottom === null) return top;
+  const add = (from: number, to: number) => void (from <= to && covered.push({ from, to }));
   let above = top;
   for (const height of claimed) {
     if (height >= above || height < bottom) continue;
-    pushRange(covered, height + 1, above - 1);
+    add(height + 1, above - 1);
     above = height;
   }
-  pushRange(covered, bottom + 1, above - 1);
+  add(bottom + 1, above - 1);
   return above;
-}
-
-function pushRange(covered: CoveredRange[], from: number, to: number): void {
-  if (from <= to) covered.push({ from, to });
 }

@@ -9,7 +9,15 @@ import {
   type Transaction,
 } from '../db/transaction.ts';
 import { errorOf } from '../failure.ts';
-import { type FeedLane, feedName, laneName, ofFeed, ofLane, feedLaneShape } from '../lists/feed.ts';
+import {
+  type FeedLane,
+  feedName,
+  laneName,
+  laneOfRow,
+  ofFeed,
+  ofLane,
+  feedLaneShape,
+} from '../lists/feed.ts';
 import type { Target } from '../lists/list.ts';
 import { printable } from '../printable.ts';
 import { signals } from '../signals.ts';
@@ -129,7 +137,7 @@ export async function wantLanes(
         where wanted_by = '{}'
         having count(*) > 0
       )
-      select json_build_object('chain_id', chain_id, 'operation', operation, 'lane', lane)
+      select ${laneOfRow}
       from taken_back join etl.feeds using (feed)
       where wanted_by = '{}'
       order by feed, lane
@@ -159,7 +167,7 @@ export async function scheduleLanes(
   const feeds = sql.param(lanes.map(({ lane }) => feedName(lane)));
   // Such as the live lane of a list that is bounded now.
   const others = await execute(db).values(feedLaneShape)`
-    select json_build_object('chain_id', chain_id, 'operation', operation, 'lane', lane)
+    select ${laneOfRow}
     from etl.lanes join etl.feeds using (feed)
     where ${isOurs} and feed = any(${feeds}::text[]) and scope is not null and feed || '/' || lane <> all(${named}::text[])
   `;
@@ -209,7 +217,7 @@ export async function openDue(work: {
   readonly clock: () => Date;
 }): Promise<number> {
   const found = await execute(work.db).rows(dueShape)`
-    select json_build_object('chain_id', chain_id, 'operation', operation, 'lane', lane) as lane,
+    select ${laneOfRow} as lane,
            scope, settings ->> 'schedule' as cron, settings ->> 'timezone' as timezone,
            clock_timestamp()::text as now, next_due_at::text as due, requested_at::text as requested
     from etl.lanes join etl.feeds using (feed)

@@ -237,11 +237,9 @@ export const reportedPlaces = (
 
 /** The first of the named fields that the item has. */
 export function firstReported(item: unknown, names: readonly string[]): unknown {
-  for (const name of names) {
-    const value = fieldOf(item, name);
-    if (value !== undefined && value !== null) return value;
-  }
-  return undefined;
+  if (typeof item !== 'object' || item === null) return undefined;
+  const values: unknown[] = names.map((name) => Reflect.get(item, name));
+  return values.find((value) => value !== undefined && value !== null);
 }
 
 /** Null if a part of the key is missing. */
@@ -251,11 +249,6 @@ function keyOf(item: unknown, key: readonly KeyPart[]): string | null {
     return (isNumber ? heightOf(value) : hashOf(value)) ?? [];
   });
   return parts.length === key.length ? keyText(parts) : null;
-}
-
-/** A field as served; undefined if absent. */
-function fieldOf(item: unknown, field: string): unknown {
-  return typeof item === 'object' && item !== null ? Reflect.get(item, field) : undefined;
 }
 
 /** Heights have at most fifteen digits; a longer number is no block. */

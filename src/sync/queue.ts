@@ -6,7 +6,14 @@ import { connectionConfig, type DatabaseTimeouts, workTimeouts } from '../db/poo
 import { silenceSeconds } from '../db/presence.ts';
 import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { type FailureRule, failures } from '../failure.ts';
-import { type FeedLane, feedName, laneName, ofLane, feedLaneShape } from '../lists/feed.ts';
+import {
+  type FeedLane,
+  feedName,
+  laneName,
+  laneOfRow,
+  ofLane,
+  feedLaneShape,
+} from '../lists/feed.ts';
 import type { Target } from '../lists/list.ts';
 import type { Log } from '../log.ts';
 import { dependencyVersion } from '../package-file.ts';
@@ -16,15 +23,6 @@ import { z } from 'zod';
 
 /** A slice of a lane's work. At most one job for each lane, queued or active. */
 export const sliceQueue = 'slices';
-
-/** A slice ends by its own budget within seconds; this is the last resort against a job that hangs, in seconds. */
-const expireSeconds = 3600;
-
-/** A slice that ends so many workers rests until `start` looks at open runs again. */
-const mostRetries = 1_000;
-
-/** Finished jobs say nothing that the ledger does not; kept to be inspected, in seconds. */
-const keepFinishedSeconds = 3600;
 
 /** Connections of pg-boss's own pool: one statement fetches for all slices. */
 export const bossConnections = 2;
@@ -89,16 +87,14 @@ async function startOrStop(boss: PgBoss): Promise<void> {
   }
 }
 
-interface Place {
-  readonly url: string;
-  readonly pool: Pool;
-}
-
 const sliceOptions = {
   heartbeatSeconds: silenceSeconds,
-  retryLimit: mostRetries,
-  expireInSeconds: expireSeconds,
-  deleteAfterSeconds: keepFinishedSeconds,
+  // A slice that ends so many workers rests until `start` looks at open runs again.
+  retryLimit: 1_000,
+  // A slice ends by its own budget within seconds; this is the last resort against a job that hangs.
+  expireInSeconds: 3600,
+  // Finished jobs say nothing that the ledger does not; kept to be inspected.
+  deleteAfterSeconds: 3600,
 };
 
 /** What the schema says of itself once the queue is made. */
@@ -114,7 +110,7 @@ export async function hasQueues(pool: Pool): Promise<boolean> {
 }
 
 /** Installs or migrates pg-boss's schema and our queue; several processes may. Each transaction is one message, for poolers. */
-export async function installQueues({ url, pool }: Place): Promise<void> {
+export async function installQueues({ url, pool }: { url: string; pool: Pool }): Promise<void> {
   const boss = new PgBoss({
     ...bossConfig({ databaseUrl: url, isPooled: true }),
     supervise: false,
@@ -169,7 +165,10 @@ export async function queueSlice(
     set due_at = case when ${isNow} then clock_timestamp() else due_at end
     where ${ofLane(lane)} and worker is null
   `);
-  if (isNow) await hasten(boss, laneName(lane), fromDrizzle(tx, sql));
+  if (isNow) {
+    const how = { singletonKey: laneName(lane), startAfter: 0, ...within(tx) };
+    await boss.update(sliceQueue, undefined, how);
+  }
   await sendSlice(boss, tx, lane);
 }
 
@@ -184,7 +183,7 @@ export async function takeUp({
   readonly works: (lane: FeedLane) => boolean;
 }): Promise<void> {
   const open = await execute(db).values(feedLaneShape)`
-    select json_build_object('chain_id', chain_id, 'operation', operation, 'lane', lane)
+    select ${laneOfRow}
     from etl.runs join etl.lanes using (feed, lane)
     where state = 'open' and paused_at is null
     order by feed, lane
@@ -197,9 +196,7 @@ export async function takeUp({
 const hasOpenRun = (tx: Transaction, lane: FeedLane) =>
   execute(tx).has`select from etl.runs where ${ofLane(lane)} and state = 'open'`;
 
-/** Has the waiting job of a lane start at once. */
-const hasten = (boss: PgBoss, singletonKey: string, db: ReturnType<typeof fromDrizzle>) =>
-  boss.update(sliceQueue, undefined, { singletonKey, startAfter: 0, db });
+const within = (tx: Transaction) => ({ db: fromDrizzle(tx, sql) });
 
 const ofHost = Object.entries<FailureRule>(failures).flatMap(([name, { isOfHost }]) =>
   isOfHost === true ? [name] : [],
@@ -209,7 +206,7 @@ const ofHost = Object.entries<FailureRule>(failures).flatMap(([name, { isOfHost 
 export async function wakeLanes(db: Database, boss: PgBoss, origin: string): Promise<void> {
   await transact(db, async (tx) => {
     const resting = await execute(tx).values(feedLaneShape)`
-      select json_build_object('chain_id', chain_id, 'operation', operation, 'lane', lane)
+      select ${laneOfRow}
       from etl.lanes join etl.feeds using (feed)
       where origin = ${origin} and failure = any(${sql.param(ofHost)}::text[])
         and worker is null and due_at > clock_timestamp()
@@ -242,7 +239,7 @@ async function sendSlice(
     // What is new is taken up before what is old, where both wait for a worker.
     priority: lane === 'live' ? 1 : 0,
     ...(afterMs > 0 && { startAfter: Math.ceil(afterMs / 1000) }),
-    db: fromDrizzle(tx, sql),
+    ...within(tx),
   });
 }
 
@@ -256,8 +253,7 @@ interface SliceWork {
 /** Whether this worker still had the job; else another one has taken it over. */
 async function complete(tx: Transaction, { boss, job }: SliceWork): Promise<boolean> {
   const { id, retryCount } = job;
-  const own = { db: fromDrizzle(tx, sql) };
-  return !isNone(await boss.complete(sliceQueue, { id, retryCount }, null, own));
+  return !isNone(await boss.complete(sliceQueue, { id, retryCount }, null, within(tx)));
 }
 
 /** Whether the job was another worker's. pg-boss 12.35 answers with the count, but declares an empty type. */
@@ -274,8 +270,7 @@ export const takeSlice = (
       select worker from etl.lanes where ${ofLane(lane)} for update
     `;
     const { id, retryCount } = job;
-    const own = { db: fromDrizzle(tx, sql) };
-    if (isNone(await boss.touch(sliceQueue, { id, retryCount }, own))) return 'gone';
+    if (isNone(await boss.touch(sliceQueue, { id, retryCount }, within(tx)))) return 'gone';
     await tx.execute(sql`
       update etl.lanes
       set worker = ${worker}, taken_at = clock_timestamp(), due_at = null, stopped_at = null

@@ -2,15 +2,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { type Why, whyShape } from '../failure.ts';
 import type { Trouble } from '../explorer/host.ts';
-import {
-  type Feed,
-  type FeedLane,
-  feedName,
-  isPaused,
-  laneName,
-  ofFeed,
-  ofLane,
-} from '../lists/feed.ts';
+import { type Feed, type FeedLane, feedName, laneName, ofFeed, ofLane } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
 import type { PlannedWalk } from '../lists/list.ts';
 import { operations } from '../lists/registry.ts';
@@ -120,17 +112,11 @@ export async function dropRuns(
   `);
 }
 
-/** A lane's open run; null when there is none. */
-export const currentRun = (db: Pick<Database, 'execute'>, lane: FeedLane) =>
-  execute(db).value(() => rowOf(runs))`
-    select to_jsonb(runs) as run from etl.runs where ${ofLane(lane)} and state = 'open'
-  `;
-
-/** The run that a lane's job is to work on; null when there is none, or it is paused. */
-export const runToWorkOn = (db: Pick<Database, 'execute'>, lane: FeedLane) =>
+/** A lane's open run, if it is one of some. */
+export const currentRun = (db: Pick<Database, 'execute'>, lane: FeedLane, which = sql`true`) =>
   execute(db).value(() => rowOf(runs))`
     select to_jsonb(runs) as run from etl.runs
-    where ${ofLane(lane)} and state = 'open' and not ${isPaused(lane)}
+    where ${ofLane(lane)} and state = 'open' and ${which}
   `;
 
 /** Notes that runs wait because a process was stopped, not killed. Taking a lane clears the note. */
@@ -206,38 +192,29 @@ export async function countFailure(
   return failures ?? 1;
 }
 
-/** As SQL: whether a row of `feeds` belongs to another explorer; an unclaimed one does not. */
-const isSourceMismatch = (origin: string) => sql`coalesce(feeds.origin <> ${origin}, false)`;
-
-/** Who takes a walk, and when. */
-interface Taker {
-  /** Walks that this worker is on already. */
-  readonly held: readonly number[];
-  /** The time that a new walk begins. */
-  readonly at: Date;
-  /** Where this process requests pages. */
-  readonly origin: string;
-}
-
 /**
- * Takes the run's next walk: one that was begun and not ended, or a new one. Raising the revision fences its last worker.
+ * Takes the run's next walk: one that was begun, not ended and is not `held` already, or a new one that begins `at`.
+ * Raising the revision fences the last worker. `origin`: where this process requests pages.
  * @returns null when the run has nothing left to begin, 'wait' when that depends on a walk under way,
  *   'source-mismatch' when the feed is read from another explorer than this process requests
  */
 export async function takeWalk(
   db: Database,
   run: RunRow,
-  { held, at, origin }: Taker,
+  {
+    held,
+    at,
+    origin,
+  }: { readonly held: readonly number[]; readonly at: Date; readonly origin: string },
 ): Promise<HeldWalk | 'wait' | 'source-mismatch' | null> {
   return transact(db, async (tx) => {
     // Waits for a worker that takes one now: a walk that it begins is to be resumed, not begun twice.
     // The feed before its run, in the order in which opening a run locks them.
-    const isMismatch = await execute(tx).value(z.boolean)`
-      select ${isSourceMismatch(origin)} from etl.feeds
-      where ${ofFeed(run)}
-      for no key update
+    const recorded = await execute(tx).value(z.string)`
+      select origin from etl.feeds where ${ofFeed(run)} for no key update
     `;
-    if (isMismatch === true) return 'source-mismatch';
+    // No explorer is recorded before the first page of a feed.
+    if (recorded !== null && recorded !== origin) return 'source-mismatch';
     const isOpen = sql`id = ${run.id} and state = 'open'`;
     if (!(await execute(tx).has`select from etl.runs where ${isOpen} for update`)) return null;
     const resumed = await resumeWalk(tx, run, held);

@@ -4,7 +4,7 @@ import { execute, type Database } from '../db/transaction.ts';
 import type { NewDrift } from '../drift/drift.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import { failures, passing } from '../failure.ts';
-import { type FeedLane, feedName, ofLane, feedLaneShape } from '../lists/feed.ts';
+import { type FeedLane, feedName, laneOfRow, ofLane, feedLaneShape } from '../lists/feed.ts';
 import type { RunRow } from '../lists/tables.ts';
 import type { Log } from '../log.ts';
 import { advance, type AdvanceDependencies, type AdvanceOutcome } from './advance.ts';
@@ -82,7 +82,7 @@ export async function isToGiveWay(
   lane: FeedLane,
 ): Promise<boolean> {
   const waiting = await execute(db).values(feedLaneShape)`
-    select json_build_object('chain_id', chain_id, 'operation', operation, 'lane', lane)
+    select ${laneOfRow}
     from etl.lanes join etl.feeds using (feed)
     where case when ${ofLane(lane)} then paused_at is not null
       else paused_at is null and (

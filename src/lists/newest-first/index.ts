@@ -290,13 +290,15 @@ const hasUnfinished = (db: Database, lane: FeedLane): Promise<boolean> =>
     limit 1
   `;
 
+const boundsInBlocks = ['fromBlock', 'toBlock'] as const;
+
 /** A list that is newest block first: a head that grows, and history that is read once. */
 export const newestFirst = (
   list: NewestFirstOperation,
 ): ListKind<NewestFirstSettings, NewestFirstScope, NewestFirstWalk, ListFacts> => ({
   verifies: 'heights',
   settings: newestFirstSettings(list),
-  bounds: ['since', 'maxPages', 'fromBlock', 'toBlock', 'again'],
+  bounds: ['since', 'maxPages', 'again', ...(list.order.unit === 'blocks' ? boundsInBlocks : [])],
   lanes,
   facts: sql`(select facts from etl.list_facts where list_facts.feed = feeds.feed)`,
   estimate: (known, settings, how) => ({
