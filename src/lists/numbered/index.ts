@@ -208,29 +208,26 @@ async function noteTarget(
 ): Promise<void> {
   const ranges = scopes.flatMap((scope) => rangeOf(scope) ?? []);
   if (ranges.length === 0) return;
-  const wanted = sql`(
-    select range_agg(range) as numbers from unnest(${sql.param(ranges)}::int8range[]) as range
-  ) as wanted`;
-  await db.execute(
-    how === 'add'
-      ? sql`
-    update etl.feeds set target_numbers = target_numbers + wanted.numbers from ${wanted}
-    where ${ofFeed(feed)} and not target_numbers @> wanted.numbers`
-      : sql`
-    with other as (
-      select target_numbers - numbers as numbers from etl.feeds, ${wanted} where ${ofFeed(feed)}
+  const kept = sql`
+    select range_agg(int8range(lower(own), upper(range))) as numbers
+    from other, etl.covered_batches, unnest(other.numbers * read) as range, lateral (
+      select verified * int8multirange(range) as own
+    ) as verified
+    where ${ofFeed(feed)} and not isempty(own)
+  `;
+  await db.execute(sql`
+    with wanted as (
+      select range_agg(range) as numbers from unnest(${sql.param(ranges)}::int8range[]) as range
+    ), other as (
+      select target_numbers - numbers as numbers from etl.feeds, wanted where ${ofFeed(feed)}
     ), kept as (
-      select range_agg(int8range(lower(own), upper(range))) as numbers
-      from other, etl.covered_batches, unnest(other.numbers * read) as range, lateral (
-        select verified * int8multirange(range) as own
-      ) as verified
-      where ${ofFeed(feed)} and not isempty(own)
+      ${how === 'add' ? sql`table other` : kept}
     )
     update etl.feeds
     set target_numbers = wanted.numbers + coalesce(kept.numbers, '{}')
-    from ${wanted}, kept
-    where ${ofFeed(feed)} and target_numbers <> wanted.numbers + coalesce(kept.numbers, '{}')`,
-  );
+    from wanted, kept
+    where ${ofFeed(feed)} and target_numbers <> wanted.numbers + coalesce(kept.numbers, '{}')
+  `);
 }
 
 /** The batches of a scope as a range in the format of Postgres; null: it names none. */
