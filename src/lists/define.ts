@@ -22,6 +22,7 @@ import {
 } from './item-rows.ts';
 import type {
   ConfigDefaults,
+  Guide,
   ListOperation,
   ListOrder,
   NewestFirstOperation,
@@ -180,12 +181,9 @@ export const ranked = (
   },
 });
 
-interface AddressRanking
-  extends Pick<Operation, 'name' | 'offer'>, Pick<ConfigDefaults, 'schedule'> {
-  readonly tables: ReturnType<typeof rankedTables>;
-  /** A sentence. */
-  readonly about: string;
-}
+type AddressRanking = Pick<Operation, 'name' | 'offer'> &
+  Pick<ConfigDefaults, 'schedule'> &
+  Pick<Guide, 'about'> & { readonly tables: ReturnType<typeof rankedTables> };
 
 /** A list of account abstraction that ranks addresses by a count (spec 4.3 and table 2.5). */
 export const addressRanking = ({ name, tables, schedule, offer, about }: AddressRanking) =>

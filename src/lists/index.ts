@@ -76,7 +76,7 @@ export function targetOf(
   const given = new Map<string, unknown>(Object.entries(bounds));
   const own = boundSettings(operation, settings);
   const isNamed = own.some(([name]) => given.get(name) !== undefined);
-  if (isBounded(operation, settings) || !isNamed) return null;
+  if (!isNamed || isBounded(operation, settings)) return null;
   return Object.fromEntries(own.map(([name, value]) => [name, given.get(name) ?? value]));
 }
 

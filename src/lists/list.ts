@@ -198,9 +198,6 @@ function isReadable(read: () => unknown): boolean {
 const isSchedule = (text: string) =>
   cronShape.test(text.trim()) && isReadable(() => CronExpressionParser.parse(text, { tz: 'UTC' }));
 
-const isTimeZone = (name: string) =>
-  isReadable(() => new Intl.DateTimeFormat('en', { timeZone: name }));
-
 /** A duration with its unit; in ms once it is read. */
 export const duration = z
   .string()
@@ -219,7 +216,10 @@ export const polling = ({ schedule }: Pick<ConfigDefaults, 'schedule'>, cost: st
     .describe(`When to poll, as five cron fields. ${cost}`),
   timezone: z
     .string()
-    .refine(isTimeZone, 'not a time zone: a name such as Europe/Berlin')
+    .refine(
+      (timeZone) => isReadable(() => new Intl.DateTimeFormat('en', { timeZone })),
+      'not a time zone: a name such as Europe/Berlin',
+    )
     .default('UTC')
     .describe('IANA time zone that the schedule is read in.'),
   freshness: duration

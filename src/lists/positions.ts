@@ -42,8 +42,6 @@ export function placeColumns({ table, order }: OrderedOperation) {
   };
 }
 
-type PlaceColumns = ReturnType<typeof placeColumns>;
-
 /** As SQL: whether an item has one of some keys, by an index on its first part. */
 export function hasKey(list: OrderedOperation, keys: readonly string[]): SQL {
   const isOne = sql`${placeColumns(list).key} = any(${sql.param(keys)}::text[])`;
@@ -53,22 +51,19 @@ export function hasKey(list: OrderedOperation, keys: readonly string[]): SQL {
   return sql`${name(first.column)} = any(${sql.param(firsts)}::text[]) and ${isOne}`;
 }
 
-/** As SQL: whether an item is below a position. The planner uses the plain bound for a range. */
-const isBelow = ({ height, key }: PlaceColumns, place: OrderKey): SQL => sql`
-  ${height} <= ${place.height} and (${height}, ${key}) < (${place.height}, ${place.key})
-`;
-
-/** As SQL: whether an item is above a position. */
-export const isAbove = ({ height, key }: PlaceColumns, place: OrderKey): SQL => sql`
+/** As SQL: whether an item is above a position. The planner uses the plain bound for a range. */
+export const isAbove = ({ height, key }: Record<'height' | 'key', SQL>, place: OrderKey) => sql`
   ${height} >= ${place.height} and (${height}, ${key}) > (${place.height}, ${place.key})
 `;
 
 /** As SQL: the stored items below a position that have not left the list. */
-export const listedBelow = (list: OrderedOperation, chainId: number, place: OrderKey) => sql`
-  chain_id = ${chainId}
-  and ${isBelow(placeColumns(list), place)}
-  and removed_at is null
-`;
+export function listedBelow(list: OrderedOperation, chainId: number, place: OrderKey) {
+  const { height, key } = placeColumns(list);
+  return sql`
+    chain_id = ${chainId} and removed_at is null
+    and ${height} <= ${place.height} and (${height}, ${key}) < (${place.height}, ${place.key})
+  `;
+}
 
 /** Highest first, then highest key; an item met again at a border is in order. */
 export const inOrder = (a: OrderKey, b: OrderKey): boolean =>
@@ -76,7 +71,6 @@ export const inOrder = (a: OrderKey, b: OrderKey): boolean =>
 
 /** The transaction's time as a CTE, which Citus computes once, on the coordinator. */
 export const present = sql`present as materialized (select etl.change_time() as at)`;
-export const presentTime = sql`present.at`;
 
 /** The lowest item in order on the last page of a walk that has one; null: none has. */
 export const lastPlace = (db: Queryable, walkId: number) =>

@@ -1,13 +1,6 @@
 import { ExplorerError } from '../explorer/error.ts';
 import { kindOf } from '../lists/index.ts';
-import type {
-  Cursor,
-  EndQuestion,
-  EndVerdict,
-  ItemRows,
-  ListOrder,
-  Scope,
-} from '../lists/operation.ts';
+import type { EndQuestion, EndVerdict, ItemRows, ListOrder, Scope } from '../lists/operation.ts';
 import { sharesStored } from '../lists/positions.ts';
 import type { WalkRow } from '../lists/tables.ts';
 import {
@@ -39,31 +32,23 @@ import {
 } from './page.ts';
 
 /** A page as it came, and what it says of its walk. */
-export interface JudgedPage extends ServedPage {
-  /** Null for a list without an order. */
-  readonly order: PageOrder | null;
-  /** Whether it lacks the item that the list's own cursor names. */
-  readonly isOther: boolean;
-  /** Empty pages in a row, this one included. */
-  readonly emptyRun: number;
-  /** Whether all of it is older than what the walk is to read; of an empty page, whether the one before is. */
-  readonly isOlder: boolean;
-  readonly end: WalkEnd | null;
-}
+type JudgedPage = Readonly<ReturnType<typeof judgePage>>;
 
 /** Judges a page: which of its items stand where they may, whether it is the requested one, and whether its walk ends. */
 function judgePage(
   page: ServedPage,
   { walk, reader, step }: Pick<RecheckContext, 'walk' | 'reader' | 'step'>,
-): JudgedPage {
+) {
   const { facts, envelope } = page;
   const list = reader.operation.order;
   const borders = list === null ? null : bordersOf(list, envelope, step);
   const places = list === null ? [] : reportedPlaces(list, envelope.items);
   const order = borders === null ? null : judgeOrder(places, borders);
+  // Whether it lacks the item that the list's own cursor names.
   const isOther =
     borders !== null && lacksEntry(places, borders) && namedBy(list, step.cursor) !== null;
   const emptyRun = facts.items === 0 ? step.emptyRun + 1 : 0;
+  // An empty page is as old as the one before.
   const isPast = facts.items === 0 ? step.isOlder : isOlder(order, walk.scope.since);
   const end =
     judgeArrival(walk.scope, step, order, facts.items) ??
@@ -134,15 +119,11 @@ export async function checkPage(served: ServedPage, context: RecheckContext): Pr
   const first = judgePage(served, context);
   const second = first.isOther ? await requestAgain(first, context) : first;
   const page = await confirmEnd(second, context);
-  if (!page.isOther || (await isKnown(page, context))) return page;
-  return distrust(page);
-}
-
-async function isKnown(page: JudgedPage, context: RecheckContext): Promise<boolean> {
   const { walk, reader } = context;
   const { db, operation } = reader;
+  if (!page.isOther || operation.order === null) return page;
   const keys = rowsIn(page, context).map(({ key }) => key);
-  return operation.order !== null && sharesStored(operation, db, walk.chain_id, keys);
+  return (await sharesStored(operation, db, walk.chain_id, keys)) ? page : distrust(page);
 }
 
 /**
@@ -212,9 +193,6 @@ function suspicious({ emptyRun, end }: JudgedPage): Suspicion | null {
   return emptyRun === 1 && end === null ? 'empty' : null;
 }
 
-const entryOf = (cursor: Cursor | null, order: ListOrder | null) =>
-  cursor === null ? 'head' : (order?.position(cursor) ?? 'unknown');
-
 /** Decoded once: a compared page would be decoded up to four times in one turn of the event loop. */
 const decoded = new WeakMap<Envelope, ItemRows[]>();
 
@@ -244,7 +222,7 @@ function judgeEnd(page: JudgedPage, context: RecheckContext): Promise<EndVerdict
     pageSize,
     rows,
     last: bottomOf(order),
-    entry: entryOf(step.cursor, operation.order),
+    entry: step.cursor === null ? 'head' : (operation.order?.position(step.cursor) ?? 'unknown'),
     promised: namedBy(operation.order, step.cursor),
     isResumed: step.sequence === walk.pages,
   });

@@ -182,21 +182,17 @@ export async function addToCoverage(
 const multirangeText = (ranges: readonly CoveredRange[]) =>
   `{${ranges.map(({ from, to }) => `[${from},${to}]`).join(',')}}`;
 
-/** A walk that takes over a part of what others were to read, at its first page. */
-interface Arriving {
-  readonly walk: WalkRow;
-  /** The walk that all of them share the rest of. */
-  readonly first: number;
-  /** Where it entered the list: those that entered higher are above it. */
-  readonly height: number;
+/**
+ * A walk whose first page is to be committed, if it takes over a part of what others were to read: all share the rest of
+ * `first`, and those that entered above its `height` are above it.
+ */
+export function arrivingWalk(walk: WalkRow) {
+  const { above: first, entry } = walk.scope;
+  if (walk.pages > 0 || first === undefined || entry === undefined) return null;
+  return { walk, first, height: entry.height };
 }
 
-/** A walk whose first page is to be committed, if it takes over a part of others. */
-export const arrivingWalk = (walk: WalkRow): Arriving | null => {
-  const { above, entry } = walk.scope;
-  if (walk.pages > 0 || above === undefined || entry === undefined) return null;
-  return { walk, first: above, height: entry.height };
-};
+type Arriving = NonNullable<ReturnType<typeof arrivingWalk>>;
 
 /** As SQL: the other walks that share a rest with one. */
 const sharing = ({ walk: { id, run_id }, first }: Arriving) => sql`

@@ -135,19 +135,13 @@ export async function noteRefusedFile(db: Database, sentence: string): Promise<v
     )`);
 }
 
-function chainRow({
-  chain_id,
-  chain_name,
-  chain_facts = chainFacts(chain_id, {}),
-}: RegisteredFeed) {
-  const { nativeSymbol, nativeDecimals, explorerUrl } = chain_facts;
-  return {
-    chain_id,
-    name: chain_name,
-    native_symbol: nativeSymbol,
-    native_decimals: nativeDecimals,
-    explorer_url: explorerUrl,
-  };
+function chainRow({ chain_id, chain_name: name, chain_facts }: RegisteredFeed) {
+  const {
+    nativeSymbol: native_symbol,
+    nativeDecimals: native_decimals,
+    explorerUrl: explorer_url,
+  } = chain_facts ?? chainFacts(chain_id, {});
+  return { chain_id, name, native_symbol, native_decimals, explorer_url };
 }
 
 /** The configuration, reduced to feeds that are registered already. */
@@ -206,10 +200,7 @@ export function originOf(baseUrl: string): string {
 /** Feeds have data of another explorer, maybe of another chain: nothing could separate the rows. */
 export class OriginError extends errorOf('other-explorer') {}
 
-interface ClaimedFeed {
-  readonly feed: string;
-  readonly origin: string;
-}
+type ClaimedFeed = Readonly<Record<'feed' | 'origin', string>>;
 
 /**
  * Records the explorer that feeds are read from, and fences workers that read from another.

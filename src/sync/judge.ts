@@ -9,7 +9,7 @@ import {
   type PlacedItem,
   topOf,
 } from './order.ts';
-import type { NormalisedPage, PageFacts } from './page.ts';
+import type { Envelope, NormalisedPage, PageFacts } from './page.ts';
 
 /** What ends a walk before the list does; also the reason that such a walk keeps. */
 const bounds = [
@@ -51,11 +51,8 @@ const emptyPagesLimit = 100;
 export const cursorLoop: WalkEnd = { is: 'failed', failure: 'cursor-loop', reason: 'cursor loop' };
 
 /** What the decision about the next page rests on. */
-export interface Progress {
-  readonly cursor_in: Cursor | null;
-  readonly cursor_out: Cursor | null;
-  /** Why the next cursor could not be read, if it could not. */
-  readonly unreadable: string | null;
+export interface Progress
+  extends Pick<PageFacts, 'cursor_in' | 'cursor_out'>, Pick<Envelope, 'unreadable'> {
   /** Pages of this walk, this one included. */
   readonly pages: number;
   /** Empty pages in a row, this one included. */

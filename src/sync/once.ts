@@ -62,8 +62,9 @@ export async function syncOnce(
     counter.stop();
     // Also the runs that never got their turn.
     const lanes = [...opened.values()].map(({ lane }) => lane);
-    if (signal.aborted && !(await isServed(db)))
-      await noteStopped(db, lanes).catch(() => undefined);
+    // A `start` goes on with what a command leaves.
+    const workers = signal.aborted ? await presentWorkers(db).catch(() => null) : null;
+    if (workers?.start === 0) await noteStopped(db, lanes).catch(() => undefined);
   }
   const results = await runResults(db, [...opened.keys()]);
   return [...results].flatMap(([id, result]) => {
@@ -78,13 +79,6 @@ export async function syncOnce(
     return [{ ...result, ...noted, ...own, lane, scope, feed: feedName(lane) }];
   });
 }
-
-/** Whether a `start` goes on with what a command leaves. */
-const isServed = (db: Database) =>
-  presentWorkers(db).then(
-    ({ start }) => start > 0,
-    () => true,
-  );
 
 interface OpenTarget extends Target {
   readonly isJoined: boolean;

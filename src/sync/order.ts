@@ -62,7 +62,8 @@ export function judgeOrder(reported: readonly ReportedPlace[], borders: PageBord
     return { borders, inOrder: inOrderOnly, others, leadsOn };
   };
   const placed = ceiling === null ? places : places.filter((place) => inOrder(ceiling, place));
-  if (isRenumbered(places, borders) || isMostlyGone(placed, places)) return sorted([], false);
+  const isMostlyGone = places.length > 0 && placed.length * 2 <= places.length;
+  if (isRenumbered(places, borders) || isMostlyGone) return sorted([], false);
   const within = next === null ? placed : placed.filter((place) => inOrder(place, next));
   // If most of the page contradicts its own cursor, the cursor is wrong.
   const contradicts = next !== null && within.length * 2 < placed.length;
@@ -156,9 +157,6 @@ function isRepeat(place: PlacedItem, { above, entry }: PageBorders): boolean {
   if (entry === null || inOrder(entry, place) || place.key === entry.key) return false;
   return above === null ? place.index === 0 : inOrder(above, place);
 }
-
-const isMostlyGone = (left: readonly unknown[], all: readonly unknown[]) =>
-  all.length > 0 && left.length * 2 <= all.length;
 
 const isAt = (a: OrderKey, b: OrderKey) => a.height === b.height && a.key === b.key;
 

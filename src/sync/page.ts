@@ -54,19 +54,13 @@ export interface Step {
   readonly isOlder: boolean;
 }
 
-export interface ServedPage {
-  readonly facts: PageFacts;
-  readonly envelope: Envelope;
-  readonly body: Buffer;
-}
-
 export async function requestPage(
   walk: WalkRow,
   { operation, fetchPage, pageSize }: PageReader,
   step: Step,
   signal: AbortSignal,
   isRecheck = false,
-): Promise<ServedPage> {
+) {
   const { chain_id: chainId, lane } = walk;
   const request = operation.request(walk.scope, step.cursor, pageSize);
   const answer = await fetchPage(
@@ -74,7 +68,7 @@ export async function requestPage(
     signal,
   );
   const envelope = readEnvelope(operation, answer.json);
-  const facts: PageFacts = {
+  const facts = {
     page_id: answer.page_id,
     sequence: step.sequence,
     cursor_in: step.cursor,
@@ -88,6 +82,24 @@ export async function requestPage(
   };
   return { facts, envelope, body: answer.body };
 }
+
+export type ServedPage = Readonly<Awaited<ReturnType<typeof requestPage>>>;
+
+/** What the ledger records of a fetched page. */
+export const pageFactsShape = () =>
+  z.object({
+    page_id: z.number(),
+    sequence: z.number(),
+    cursor_in: cursorShape().nullable(),
+    cursor_out: cursorShape().nullable(),
+    items: z.number(),
+    bytes: z.number(),
+    body_hash: z.string(),
+    attempts: z.number(),
+    latency_ms: z.number(),
+    fetched_at: z.string(),
+  });
+export type PageFacts = Readonly<z.infer<ReturnType<typeof pageFactsShape>>>;
 
 /** A page's items as served, and the declared fields of its next cursor. */
 export interface Envelope {
@@ -142,22 +154,6 @@ export interface QuarantinedItem {
   readonly from_block: number | null;
   readonly to_block: number | null;
 }
-
-/** What the ledger records of a fetched page. */
-export const pageFactsShape = () =>
-  z.object({
-    page_id: z.number(),
-    sequence: z.number(),
-    cursor_in: cursorShape().nullable(),
-    cursor_out: cursorShape().nullable(),
-    items: z.number(),
-    bytes: z.number(),
-    body_hash: z.string(),
-    attempts: z.number(),
-    latency_ms: z.number(),
-    fetched_at: z.string(),
-  });
-export type PageFacts = Readonly<z.infer<ReturnType<typeof pageFactsShape>>>;
 
 /** A decoded page: items = rows + quarantined + repeats (promise 4). */
 export interface NormalisedPage extends PageFacts {

@@ -173,15 +173,10 @@ export async function queueSlice(
 }
 
 /** Queues the open runs of lanes that a process works on: a queue that was restored or made again has no job of them. */
-export async function takeUp({
-  db,
-  boss,
-  works,
-}: {
-  readonly db: Database;
-  readonly boss: PgBoss;
-  readonly works: (lane: FeedLane) => boolean;
-}): Promise<void> {
+export async function takeUp(
+  { db, boss }: Pick<SliceWork, 'db' | 'boss'>,
+  works: (lane: FeedLane) => boolean,
+): Promise<void> {
   const open = await execute(db).values(feedLaneShape)`
     select ${laneOfRow}
     from etl.runs join etl.lanes using (feed, lane)

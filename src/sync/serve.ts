@@ -38,7 +38,10 @@ export async function serve(
   for (const due of await dueLanes(db, schedules, 'start', options.clock())) {
     await openLane(db, boss, due, 'yield');
   }
-  await clearFault(db, origin);
+  await db.execute(sql`
+    update etl.feeds set failure = null, reason = null
+    where failure like 'database-%' and origin = ${origin}
+  `);
   const worker = startWorker({ ...options, works: () => true, onFailure: 'come-back' });
   const onHost = ({ by, failing }: HostChanged) => {
     if (by !== options.pool) return;
@@ -79,12 +82,6 @@ async function noteFault(db: Database, origin: string, error: unknown): Promise<
     where reason is null and origin = ${origin}
   `);
 }
-
-const clearFault = (db: Database, origin: string) =>
-  db.execute(sql`
-    update etl.feeds set failure = null, reason = null
-    where failure like 'database-%' and origin = ${origin}
-  `);
 
 /** How often schedules are looked at, in ms. */
 const pollIntervalMs = 3_000;

@@ -5,6 +5,7 @@ import type { NewDrift } from '../drift/drift.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import { failures, passing } from '../failure.ts';
 import { type FeedLane, feedName, laneOfRow, ofLane, feedLaneShape } from '../lists/feed.ts';
+import { dayMs } from '../lists/list.ts';
 import type { RunRow } from '../lists/tables.ts';
 import type { Log } from '../log.ts';
 import { advance, type AdvanceDependencies, type AdvanceOutcome } from './advance.ts';
@@ -16,9 +17,7 @@ import { isLost } from './workers.ts';
 import { closeRun, countFailure, currentRun, noteReason } from './runs.ts';
 import { z } from 'zod';
 
-/** How long a feed that the explorer does not serve is left alone, in ms. */
-const dayMs = 24 * 60 * 60 * 1000;
-/** Part of it that is added at random, so that all such feeds are not looked at in one moment. */
+/** Part of a day that is added at random, so that not all feeds are polled at once that the explorer does not serve. */
 const dayJitter = 0.05;
 /** How long a lane rests whose feed this process may not read, in ms. */
 const notOursMs = 2_000;
@@ -34,18 +33,14 @@ export interface SliceDependencies extends AdvanceDependencies {
   readonly onFailure: 'give-up' | 'come-back';
 }
 
-export interface SliceSignals {
-  /** Make no new request; those under way may be answered. */
-  readonly stopping: AbortSignal;
-  /** Wait no longer for answers either. */
-  readonly abort: AbortSignal;
-}
-
-/** One slice of a lane: works within the budget, then ends the job and queues the next one. If it is killed, its job is taken over. */
+/**
+ * One slice of a lane: works within the budget, then ends the job and queues the next one. Once `stopping`, it makes no new
+ * request; after `abort` it awaits no answer either. If it is killed, its job is taken over.
+ */
 export async function runSlice(
   job: JobWithMetadata<FeedLane>,
   dependencies: SliceDependencies,
-  { stopping, abort }: SliceSignals,
+  { stopping, abort }: Readonly<Record<'stopping' | 'abort', AbortSignal>>,
 ): Promise<void> {
   const { log, now } = dependencies;
   const lane = job.data;

@@ -1,7 +1,6 @@
 import { addAbortListener } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewDrift } from '../drift/drift.ts';
-import type { OrderKey } from '../lists/operation.ts';
 import { lastPlace } from '../lists/positions.ts';
 import type { HeldWalk, WalkRow } from '../lists/tables.ts';
 import { packBody } from './archive.ts';
@@ -9,7 +8,7 @@ import { checkPage } from './check.ts';
 import { FencedError } from './checkpoint.ts';
 import { commitPages, type ToCommit } from './commit.ts';
 import type { ReadPage, WalkEnd } from './judge.ts';
-import { bottomOf, misplacedIn, type PageOrder } from './order.ts';
+import { bottomOf, misplacedIn } from './order.ts';
 import { normalisePage, type PageReader, requestPage, type Step } from './page.ts';
 
 /** How a run of a walk ended. Only `ended` ends the walk itself. */
@@ -120,14 +119,16 @@ export async function readPages(
   for (;;) {
     const judged = await checkPage(await answer, { walk, reader, step, queue, signal });
     const { facts, envelope, order, emptyRun, end } = judged;
+    const isEmpty = envelope.items.length === 0;
+    const named = step.cursor === null ? null : reader.operation.order?.position(step.cursor);
     const next: Step = {
       cursor: facts.cursor_out,
       sequence: step.sequence + 1,
       position: step.position + envelope.items.length,
       emptyRun,
-      above: envelope.items.length === 0 ? step.above : lastOf(order),
+      above: isEmpty ? step.above : order?.leadsOn === true ? bottomOf(order) : null,
       isOlder: judged.isOlder,
-      expected: envelope.items.length === 0 ? expectedBehind(step, reader) : null,
+      expected: isEmpty ? (step.expected ?? named ?? null) : null,
     };
     const goesOn = end === null && reader.budget.takePage();
     if (goesOn) {
@@ -167,12 +168,6 @@ async function firstStep(walk: WalkRow, { db, operation }: PageReader): Promise<
     expected: null,
   };
 }
-
-const expectedBehind = ({ cursor, expected }: Step, { operation }: PageReader): OrderKey | null =>
-  expected ?? (cursor === null ? null : (operation.order?.position(cursor) ?? null));
-
-const lastOf = (order: PageOrder | null): OrderKey | null =>
-  order?.leadsOn === true ? bottomOf(order) : null;
 
 /**
  * A bounded queue of one producer and one consumer: `push` waits while it is full, `takeAll` while it is empty. The bound keeps

@@ -73,7 +73,7 @@ export function startWorker(options: WorkerOptions) {
     await runSlice(job, { ...options, fetchPage, onCommit }, ends);
     return 'done';
   };
-  const lookAfter = () => takeUp({ ...options, db: options.aside });
+  const lookAfter = () => takeUp({ boss: options.boss, db: options.aside }, works);
   const changes = openChanges(options);
   const beat = async () => {
     const isLost = await presence.beat();

@@ -46,8 +46,8 @@ export interface Worker {
 }
 
 /**
- * Shows that a process works, each time that its `beat` is called, and notes those that have fallen silent: once for all, and
- * only after it was seen itself for as long, since an outage silences all of them.
+ * With each `beat` shows that a process works, makes the lowest limits of shared keys hold, and notes processes that fell
+ * silent: once for all, and only after it was seen itself for as long, since an outage silences all of them.
  */
 export function openPresence(db: Database, { workerId: id, kind, deployment, limits }: Worker) {
   const own = JSON.stringify(limits);

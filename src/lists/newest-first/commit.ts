@@ -9,15 +9,7 @@ import type {
   PageInWalk,
   WalkContext,
 } from '../operation.ts';
-import {
-  hasKey,
-  inOrder,
-  isAbove,
-  listedBelow,
-  placeColumns,
-  present,
-  presentTime,
-} from '../positions.ts';
+import { hasKey, inOrder, isAbove, listedBelow, placeColumns, present } from '../positions.ts';
 import { z } from 'zod';
 
 /** Items that one page may remove: a reorganisation takes a few, a wrong page skips more. */
@@ -55,10 +47,6 @@ async function doubtTimes(
   `);
 }
 
-/** Whether a walk of a feed ended at `since`. */
-const hasReachedSince = (tx: Transaction, feed: string): Promise<boolean> =>
-  execute(tx).has`select from etl.walks where feed = ${feed} and reason = 'since' limit 1`;
-
 /** Writes pages, and the late arrivals and removals that they show. A page that stored items refute verifies nothing. */
 export async function writeNewestFirst(
   list: NewestFirstOperation,
@@ -85,7 +73,12 @@ async function pagesWithChanges(
 ): Promise<ReadonlySet<number>> {
   const meeting = pages.filter(({ walk }) => meetsKnown(walk));
   const [one] = meeting;
-  if (one !== undefined && (await hasReachedSince(tx, one.walk.feed))) {
+  const hasReachedSince =
+    one &&
+    (await execute(tx).has`
+      select from etl.walks where feed = ${one.walk.feed} and reason = 'since' limit 1
+    `);
+  if (hasReachedSince) {
     for (const { walk, rows } of meeting) await doubtTimes(list, tx, walk, rows);
   }
   const ranges = pages.flatMap(({ walk, rows }) => {
@@ -113,13 +106,13 @@ async function pagesWithChanges(
   const heights = ranges.flatMap((range) => range.heights);
   // A new item in a verified range came late.
   const isVerified = await execute(tx).has`/* verified within a range */
-    select from etl.coverage where feed = ${first.walk.feed} and verified && ${spanOf(heights)} limit 1
+    select from etl.coverage
+    where feed = ${first.walk.feed}
+      and verified && int8range(${Math.min(...heights)}, ${Math.max(...heights)}, '[]')
+    limit 1
   `;
   return isVerified ? numbers : new Set();
 }
-
-const spanOf = (heights: readonly number[]) =>
-  sql`int8range(${Math.min(...heights)}, ${Math.max(...heights)}, '[]')`;
 
 const isPlaced = (item: ItemRows): item is PlacedRows => item.height !== null;
 
@@ -216,7 +209,7 @@ async function noteRemovals(
       update etl.pages set jumped = skipped from unbelieved where id = ${walk.page_id}
     ), ${present}, removed as (
       update ${table} as t
-      set removed_at = ${presentTime}, updated_at = ${presentTime}, page_id = ${walk.page_id}
+      set removed_at = present.at, updated_at = present.at, page_id = ${walk.page_id}
       from present
       where ${unseen} and exists (select from unseen) and not exists (select from unbelieved)
     )

@@ -70,20 +70,19 @@ export async function planResweep({ list, tx, run, begun, at }: Planning): Plann
   // What is above the live lane's end is read by each poll: the rule goes on from there.
   const start = await liveEnd(tx, run);
   const [range] = await floorsOf(tx, run, [due.depthMs], start?.bottom);
-  return planSegments(tx, run, {
-    scope: { again: true },
-    floor: range?.floor ?? due.floor,
-    depthMs: due.depthMs,
-    start,
-  });
+  const { floor } = range ?? due;
+  const reading = { scope: { again: true }, floor, depthMs: due.depthMs };
+  return planSegments(tx, run, reading, start);
 }
 
 /** Reads all known history once more. */
-export const planAgain = async ({ tx, run }: Planning): Planned =>
-  planSegments(tx, run, {
-    scope: { ...boundsOf(run), again: true },
-    floor: (await lowestCovered(tx, run)) || null,
-  });
+export async function planAgain({ tx, run }: Planning): Planned {
+  const lowest = await execute(tx).value(z.number)`
+    select lower(covered)::float8 from etl.feed_coverage where ${ofFeed(run)}
+  `;
+  const scope = { ...boundsOf(run), again: true };
+  return planSegments(tx, run, { scope, floor: lowest || null });
+}
 
 /** If stored cursors are refused, one walk from the head replaces those walks after the others. */
 export async function planFallback({ tx, run, begun }: Planning): Planned {
@@ -115,16 +114,12 @@ const entryShape = () =>
   });
 type Entry = z.infer<ReturnType<typeof entryShape>>;
 
-interface Reading extends Pick<PlannedWalk<NewestFirstWalk>, 'scope' | 'floor' | 'depthMs'> {
-  /** Where it begins; absent or null: the head. */
-  readonly start?: LiveEnd | null;
-}
-
 /** Splits a reading evenly into parallel walks at stored cursors; each ends at the next one's cursor, or past its first block. */
 async function planSegments(
   tx: Queryable,
   run: NewestFirstRun,
-  { floor, start, ...rest }: Reading,
+  { floor, ...rest }: Pick<PlannedWalk<NewestFirstWalk>, 'scope' | 'floor' | 'depthMs'>,
+  start: LiveEnd | null = null,
 ): Promise<PlannedWalk<NewestFirstWalk>> {
   const entries = await execute(tx).rows(entryShape)`
     select cursor, top::float8 as top
@@ -147,12 +142,6 @@ async function planSegments(
     beside: entries.map(({ cursor }, index) => segment(cursor, entries[index + 1])),
   };
 }
-
-/** The lowest block that is covered; 0 where the list's end was reached. */
-const lowestCovered = async (tx: Queryable, feed: Feed): Promise<number> =>
-  (await execute(tx).value(z.number)`
-    select lower(covered)::float8 from etl.feed_coverage where ${ofFeed(feed)}
-  `) ?? 0;
 
 /** Where the last live walk ended at its floor: it read what lies above. */
 const liveEndShape = () => z.object({ cursor: cursorShape(), bottom: z.number() });

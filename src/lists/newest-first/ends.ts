@@ -20,7 +20,6 @@ import {
   outOfOrder,
   placeColumns,
   present,
-  presentTime,
 } from '../positions.ts';
 import { z } from 'zod';
 
@@ -166,7 +165,7 @@ export async function removeUnplaced(
   if (gone.length === 0) return;
   await tx.execute(sql`
     with ${present}
-    update ${table} as t set removed_at = ${presentTime}, updated_at = ${presentTime}
+    update ${table} as t set removed_at = present.at, updated_at = present.at
     from present
     where chain_id = ${feed.chain_id} and ${hasKey(list, gone)} and ${height} is null
   `);
@@ -183,7 +182,7 @@ export async function removeBelow(
   await tx.execute(sql`
     with ${present}
     update ${placeColumns(list).table} as t
-    set removed_at = ${presentTime}, updated_at = ${presentTime}, page_id = ${walk.page_id}
+    set removed_at = present.at, updated_at = present.at, page_id = ${walk.page_id}
     from present
     where ${listedBelow(list, walk.chain_id, end)} and page_id < ${walk.page_id}
   `);

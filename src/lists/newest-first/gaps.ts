@@ -2,7 +2,6 @@ import { sql } from 'drizzle-orm';
 import { execute, type Queryable } from '../../db/transaction.ts';
 import { type Feed, feedName, hasRested, ofFeed } from '../feed.ts';
 import {
-  type Cursor,
   type NewestFirstOperation,
   type OrderKey,
   orderKeyShape,
@@ -29,7 +28,10 @@ export async function planGap({ list, tx, run, begun, at }: Planning): Planned {
   const vain = begun.filter((walk) => isInVain(walk, gap)).length;
   const isServed = await believesEntries(tx, run, at);
   const entry = isServed ? await entryInto(list, tx, run, gap, vain) : null;
-  if (entry === null) return { ...planned, cursor: await entryAbove(tx, run, gap) };
+  if (entry === null) {
+    const above = sql`select etl.entry_above(${feedName(run)}, ${gap.to})`;
+    return { ...planned, cursor: await execute(tx).value(cursorShape)`${above}` };
+  }
   const cursor = list.order.cursorAt(entry);
   return { ...planned, scope: { ...planned.scope, entry }, cursor };
 }
@@ -52,20 +54,17 @@ interface WantedGap extends Gap {
   readonly top: number;
 }
 
-/** The part of a gap that a run is about; null: none. */
-function wantedOf(gap: Gap, scope: NewestFirstScope): WantedGap | null {
-  const from = Math.max(gap.from, scope.from_block ?? 0);
-  const to = Math.min(gap.to, scope.to_block ?? gap.to);
-  return from > to ? null : { from, to, top: gap.to };
-}
-
 /** The parts of due gaps that a run requests, newest first; intervals grow if walks verify nothing. */
 export async function gapsDue(
   tx: Queryable,
   { scope, id, ...feed }: Feed & { readonly scope: NewestFirstScope; readonly id: number | null },
   at: Date | 'at-once',
 ): Promise<WantedGap[]> {
-  const gaps = (await gapsOf(tx, feed)).flatMap((gap) => wantedOf(gap, scope) ?? []);
+  const gaps = (await gapsOf(tx, feed)).flatMap((gap) => {
+    const from = Math.max(gap.from, scope.from_block ?? 0);
+    const to = Math.min(gap.to, scope.to_block ?? gap.to);
+    return from > to ? [] : [{ from, to, top: gap.to }];
+  });
   if (gaps.length === 0 || at === 'at-once') return gaps;
   const backfill = sql`${ofFeed(feed)} and lane = 'backfill'`;
   const disordered = sql`
@@ -198,7 +197,3 @@ const itemAbove = (list: NewestFirstOperation, tx: Queryable, feed: Feed, block:
     order by item.height, key
     limit 1
   `;
-
-/** The stored cursor nearest above a gap that still leads in; null: only the head does. */
-const entryAbove = (tx: Queryable, feed: Feed, gap: Gap): Promise<Cursor | null> =>
-  execute(tx).value(cursorShape)`select etl.entry_above(${feedName(feed)}, ${gap.to})`;

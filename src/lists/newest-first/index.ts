@@ -334,7 +334,8 @@ function lanes(
   { since = settings.since, maxPages, fromBlock, toBlock, again }: ScopeBounds,
 ) {
   const { resweep } = settings;
-  const range = {
+  const what = {
+    ...(since !== null && { since }),
     ...(fromBlock !== undefined && { from_block: fromBlock }),
     ...(toBlock !== undefined && { to_block: toBlock }),
     ...(again === true && { again }),
@@ -344,10 +345,7 @@ function lanes(
   return [
     // A live walk ends at its floor; how far back history is wanted does not concern it.
     { lane: 'live' as const, scope: { overlap_ms: settings.overlapMs, ...depth } },
-    {
-      lane: 'backfill' as const,
-      scope: { ...(since !== null && { since }), ...range, ...depth },
-    },
+    { lane: 'backfill' as const, scope: { ...what, ...depth } },
   ];
 }
 

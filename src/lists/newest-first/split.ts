@@ -1,6 +1,6 @@
 import { execute, type Queryable } from '../../db/transaction.ts';
 import { type Feed, walksCalledFor } from '../feed.ts';
-import type { ListUnit } from '../operation.ts';
+import type { ListUnit, OrderKey } from '../operation.ts';
 import { believesEntries } from './gaps.ts';
 import {
   type BegunWalk,
@@ -49,10 +49,7 @@ interface Known {
   readonly beginning: { readonly height: number; readonly isReached: boolean };
 }
 
-interface Boundary {
-  readonly walk: BegunWalk;
-  readonly height: number;
-}
+type Boundary = Pick<Rest, 'walk'> & Pick<OrderKey, 'height'>;
 
 /**
  * A part of another walk's rest, for a walk that enters at a synthetic cursor (`sync/checkpoint.ts`).

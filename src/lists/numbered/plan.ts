@@ -5,7 +5,6 @@ import type { Occasion, Target } from '../list.ts';
 import { cursorShape, knownBlockShape } from '../operation.ts';
 import { follow, planSearch } from './probes.ts';
 import {
-  hasUnread,
   isBegun,
   isOf,
   isSupposedGap,
@@ -115,7 +114,8 @@ export async function isDue(
       occasion === 'sync' || (await execute(db).value(z.boolean)`select ${searched}`) !== false
     );
   }
-  if (await hasUnread(db, lane, scope.from_batch ?? 1, top)) return true;
+  const unread = unreadRanges(lane, scope.from_batch ?? 1, top);
+  if (await execute(db).has`select where not isempty(${unread})`) return true;
   const range = historyOf(lane, scope, top);
   const isDueNow = occasion === 'sync' ? atOnce : isRested(range, at);
   return execute(db).has`
@@ -235,13 +235,11 @@ async function planLastRead({ tx, run }: Planning, range: RereadRange): Planned 
   return walkAgain(tx, range, next);
 }
 
-/** What `etl.batch_read` says of a batch that is read again. */
+/** What `etl.batch_read` says of a batch: where its last page begins, and the block that a walk may end at. */
 const againShape = () =>
   z.object({
     wants: z.enum(['whole', 'top', 'bottom']),
-    /** Where its last page begins; null: the first page. */
     entry: cursorShape().nullable(),
-    /** The block that the walk may end at; null: the batch is read whole. */
     known: knownBlockShape().nullable(),
   });
 

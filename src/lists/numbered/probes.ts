@@ -24,27 +24,24 @@ export async function planSearch(tx: Transaction, run: NumberedRun, from: number
   return null;
 }
 
-interface Following {
-  /** The latest known batch when the run began; what is above it is new. */
-  readonly base: number;
-  readonly newest: number;
-  readonly poll: Awaited<Planned>;
-}
-
-/** The live run's next probe above the latest batch, after the one under way; a failed probe ends it. */
-export async function follow(
-  tx: Transaction,
-  run: NumberedRun,
-  latest: number,
-): Promise<Following> {
-  const base = await baseOf(tx, run, latest);
+/**
+ * The live run's next probe above the latest batch, after the one under way; a failed probe ends it. `base`: the latest
+ * known batch when the run began; what is above it is new.
+ */
+export async function follow(tx: Transaction, run: NumberedRun, latest: number) {
+  const noted = await execute(tx).value(z.number)`
+    update etl.runs set latest_batch_before = coalesce(latest_batch_before, ${latest}::bigint)
+    where id = ${run.id}
+    returning latest_batch_before::float8
+  `;
+  const base = noted ?? latest;
   const shown = await shownBy(tx, run, base);
   const newest = Math.max(latest, ...shown.hits);
-  if (shown.isRunning) return { base, newest, poll: 'wait' };
+  if (shown.isRunning) return { base, newest, poll: 'wait' as const };
   await moveLatestBatch(tx, run, newest);
   // Known blocks under ever new numbers would lead on without end.
   const isOver = shown.hasFailed || shown.repeats >= gapsPassed;
-  const number = isOver ? null : await nextAbove(tx, run, { ...shown, base, newest });
+  const number = isOver ? null : await nextAbove(tx, run, base, newest, shown);
   return { base, newest, poll: number === null ? null : walkOf(number, { probe: true }) };
 }
 
@@ -55,7 +52,9 @@ export async function follow(
 async function nextAbove(
   tx: Transaction,
   run: NumberedRun,
-  { base, newest, begun, misses }: Omit<Following, 'poll'> & Shown,
+  base: number,
+  newest: number,
+  { begun, misses }: Shown,
 ): Promise<number | null> {
   const isNew = newest > base;
   const listed = await listedFrom(tx, run, newest);
@@ -101,15 +100,6 @@ async function pollsBefore(tx: Transaction, run: NumberedRun, base: number): Pro
       )
   `;
   return polls ?? 0;
-}
-
-async function baseOf(tx: Transaction, run: NumberedRun, latest: number): Promise<number> {
-  const noted = await execute(tx).value(z.number)`
-    update etl.runs set latest_batch_before = coalesce(latest_batch_before, ${latest}::bigint)
-    where id = ${run.id}
-    returning latest_batch_before::float8
-  `;
-  return noted ?? latest;
 }
 
 /** Empty numbers in a row that end a search: at 3 % of gaps, three happen once in 37,000 places. */

@@ -96,10 +96,6 @@ export const unreadRanges = (feed: Feed, from: number, to: number) => sql`(
     - coalesce((select read from etl.covered_batches where ${ofFeed(feed)}), '{}')
 )`;
 
-/** Whether a number of the range was never read to its end. */
-export const hasUnread = (db: Queryable, feed: Feed, from: number, to: number) =>
-  execute(db).has`select where not isempty(${unreadRanges(feed, from, to)})`;
-
 /** What a run of numbered lists covers; each number is walked as a walk of its own. */
 export type NumberedScope = {
   readonly from_batch?: number;

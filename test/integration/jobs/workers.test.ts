@@ -110,11 +110,11 @@ test('an open run whose job is lost is queued again by a process that works on i
   await openLane(db, boss, { lane, scope: {} });
   await query('delete from pgboss.job');
 
-  await takeUp({ db, boss, works: () => false });
+  await takeUp({ db, boss }, () => false);
   expect(await queued()).toBe(0);
-  await takeUp({ db, boss, works: () => true });
+  await takeUp({ db, boss }, () => true);
   expect(await queued()).toBe(1);
-  await takeUp({ db, boss, works: () => true });
+  await takeUp({ db, boss }, () => true);
   expect(await queued()).toBe(1);
 });
 
