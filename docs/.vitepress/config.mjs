@@ -21,7 +21,7 @@ const use = [
   'export',
   'follow-changes',
 ];
-const run = ['operating', 'http', 'metrics', 'alerts', 'logs', 'json', 'scale'];
+const run = ['operating', 'managed-postgres', 'http', 'metrics', 'alerts', 'logs', 'json', 'scale'];
 const understand = ['guarantees', 'architecture', 'addresses', 'decisions/README', 'SECURITY'];
 const groups = { 'Use it': use, 'Run it': run, 'Understand it': understand };
 

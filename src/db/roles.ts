@@ -46,13 +46,13 @@ const createRole = (name: string) => `
   $$
 `;
 
-/** Only a member of a role may give it objects. */
+/** Only who has a role's rights may give it objects: from Postgres 16 on, its creator is a member without them. */
 async function giveToOwner(session: PoolClient): Promise<void> {
   const { owner } = roles;
   await session.query(`
     do $$
     begin
-      if not pg_has_role(current_user, '${owner}', 'member') then
+      if not pg_has_role(current_user, '${owner}', 'usage') then
         execute format('grant ${owner} to %I', current_user);
       end if;
       execute format('grant create, connect, temporary on database %I to ${owner}', current_database());
