@@ -1,10 +1,16 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer, request as forward } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { TLSSocket } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
 import { loadSettings } from '../../../src/config/load.ts';
 import { secretsOf } from '../../../src/config/settings.ts';
-import { simulated } from '../../harness/explorer.ts';
+import { simulated, testKey } from '../../harness/explorer.ts';
+import { issuedCertificate, privateCa } from '../../harness/managed.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { command, configFolder } from '../../harness/process.ts';
 import { openProgram } from '../sync/program.ts';
 import { plainChain } from '../../harness/sync.ts';
 
@@ -18,8 +24,22 @@ async function explorerBehind(): Promise<string> {
   return simulator.url.replace('127.0.0.1', named);
 }
 
+/** A company's proxy: it shows programs a certificate of the company's own CA, and reads what they send. */
+function intercept(socket: Duplex, onward: Duplex): Duplex {
+  const { key, cert } = issuedCertificate;
+  const inside = new TLSSocket(socket, {
+    isServer: true,
+    key: readFileSync(key),
+    cert: readFileSync(cert),
+  });
+  inside.on('error', () => onward.destroy());
+  return inside.pipe(onward).pipe(inside);
+}
+
 /** A proxy that counts what goes through it. */
-async function openProxy() {
+async function openProxy(
+  forwardBytes = (socket: Duplex, onward: Duplex) => onward.pipe(socket).pipe(onward),
+) {
   const seen: (string | undefined)[] = [];
   const server = createServer((request, response) => {
     seen.push(request.url);
@@ -35,7 +55,7 @@ async function openProxy() {
     const { hostname, port } = new URL(`http://${request.url}`);
     const onward = connect(Number(port), onThisMachine(hostname), () => {
       socket.write('HTTP/1.1 200 Connection Established\r\n\r\n');
-      onward.pipe(socket).pipe(onward);
+      forwardBytes(socket, onward);
     });
     onward.on('error', () => socket.destroy());
     socket.on('error', () => onward.destroy());
@@ -88,6 +108,21 @@ test('HTTPS_PROXY carries requests to an address of https', async () => {
   expect(await program.run('sync')).toMatchObject({ code: 1 });
 
   expect(proxy.seen[0]).toBe(new URL(url).host);
+});
+
+test('the CA of a proxy that reads requests is the one that NODE_EXTRA_CA_CERTS names', async () => {
+  const proxy = await openProxy(intercept);
+  const url = (await explorerBehind()).replace('http:', 'https:');
+  const database = await freshDatabase();
+  const cwd = await configFolder({ chains: [{ id: 10, operations }] });
+  const sync = (env: Readonly<Record<string, string>>) => {
+    const own = { DATABASE_URL: database.url, EXPLORER_BASE_URL: url, EXPLORER_API_KEY: testKey };
+    return command(['sync'], { cwd, env: { ...own, HTTPS_PROXY: proxy.url, ...env } });
+  };
+
+  const unknown = await sync({});
+  expect(unknown).toMatchObject({ code: 1, stdout: expect.stringContaining('certificate') });
+  expect(await sync({ NODE_EXTRA_CA_CERTS: privateCa })).toMatchObject({ code: 0 });
 });
 
 test('a proxy that is no URL is refused without its value, and the password of one is a secret', () => {
