@@ -12,7 +12,8 @@ export function citusBinaries(): string | null {
   return folders.find((folder) => folder !== null && hasCitus(folder)) ?? null;
 }
 
-function folderOnPath(): string | null {
+/** The folder of the Postgres that the PATH finds; null: none. */
+export function folderOnPath(): string | null {
   return ask('pg_config', '--bindir');
 }
 
