@@ -35,6 +35,8 @@ export interface SimulatorOptions {
   readonly chains: readonly SimulatedChain[];
   /** Lists beside those of the service, by name; a chain has them if it states them. */
   readonly moreLists?: Readonly<Record<string, ListForm>>;
+  /** The website of each chain, by its number, in the directory that needs no key; those of `chains` if absent. */
+  readonly directory?: Readonly<Record<string, unknown>>;
   /** The key, or one of the keys, that requests must carry; `simulated-key` if absent. */
   readonly apiKey?: string | readonly string[];
   /** The `key` that shows labels and watchlist names; without it they are hidden. */
@@ -74,7 +76,16 @@ export async function startSimulator(options: SimulatorOptions, port = options.p
   const names = [...Object.keys(operations), 'unknown'];
   const counts: Record<string, number> = Object.fromEntries(names.map((name) => [name, 0]));
   const countRequests = () => Object.values(counts).reduce((sum, count) => sum + count);
+  const sites = options.chains.map(({ id, name }) => [id, `https://${name}.example`]);
+  const { directory = Object.fromEntries(sites) } = options;
   const server = createServer((request, response) => {
+    // The gateway's own answer, which is no request of a key.
+    if (request.url === '/api/json/config') {
+      response.setHeader('content-type', 'application/json');
+      return void response.end(
+        JSON.stringify({ chains: directory, endpoint_pricing: { default: 20 } }),
+      );
+    }
     const number = countRequests();
     const { seen, fault, ...judged } = judge(request, number);
     counts[seen.operation] = (counts[seen.operation] ?? 0) + 1;

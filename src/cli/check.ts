@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { openClient } from '../app.ts';
 import { asTyped } from '../config/load.ts';
 import { exposureOf } from '../config/schema.ts';
+import { misnamed } from '../config/select.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
 import {
   describeDatabaseError,
@@ -21,6 +22,7 @@ import { presentWorkers } from '../sync/workers.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import type { ExplorerClient } from '../explorer/client.ts';
 import { countRequest } from '../explorer/count-request.ts';
+import { readDirectory } from '../explorer/directory.ts';
 import { ExplorerError } from '../explorer/error.ts';
 import { parseBody } from '../explorer/response.ts';
 import { failures, KnownError } from '../failure.ts';
@@ -28,10 +30,11 @@ import { feedName } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
 import { operations } from '../lists/registry.ts';
 import { configuredFeeds, type ConfiguredLane, configuredLanes } from '../sync/feeds.ts';
-import { type Look, paint, prose } from '../terminal/layout.ts';
+import { type Look, nextLine, paint, prose } from '../terminal/layout.ts';
 import { counted } from '../terminal/numbers.ts';
 import { type Context, exits, type Registry } from './context.ts';
 import { openFor, type OpenDatabase } from './database.ts';
+import { demandMeant, terminalOf } from './dialogue.ts';
 import { ownOrDemo } from './demo-world.ts';
 import { addDemo, addFeedOptions, type ChosenFeeds } from './options.ts';
 import { rowsOf } from '../db/transaction.ts';
@@ -69,12 +72,14 @@ export function register({ command, run, explain }: Registry): void {
 async function check(context: Context, options: CheckOptions) {
   const settings = ownOrDemo(context, options);
   const { configFile, chains } = settings;
+  // The demo's explorer ends with the demo.
+  const isTested = options.requests && !context.demo;
+  const served = isTested ? await readDirectory(settings.explorer, context.signal) : [];
+  await demandMeant(misnamed(chains, served), terminalOf(context), context.signal);
   await using database = await openFor(settings, context, 'reads');
   const file = configFile === null ? 'no file, flags only' : asTyped(configFile, context.cwd);
   const feeds = counted(configuredFeeds(chains).length, 'feed');
   const exposure = exposureOf(settings.explorer.baseUrl);
-  // The demo's explorer ends with the demo.
-  const isTested = options.requests && !context.demo;
   const checks = [
     checkOf(
       'configuration',
@@ -100,7 +105,7 @@ export function checkText(checks: readonly Check[], look: Look, next: string): s
     const label = state === 'ok' ? paint(look, 'good', 'ok    ') : paint(look, 'bad', 'FAIL  ');
     return prose(look, `${label}${name}: ${message}`);
   });
-  const end = hasFailed(checks) ? [] : ['', `Next:  ${paint(look, 'command', next)}`];
+  const end = hasFailed(checks) ? [] : ['', nextLine(look, next)];
   return `${[...lines, ...end].join('\n')}\n`;
 }
 

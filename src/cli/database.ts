@@ -206,6 +206,6 @@ export async function openData(
   { chain = [], operation: operations = [] }: ChosenFeeds = {},
 ) {
   const settings = settingsOf(context, {}, 'database');
-  const chains = chain.map((flag) => chainOf(flag, settings));
+  const chains = chain.map((flag) => chainOf(flag, settings.chains));
   return { ...(await openStored(settings, context, access)), settings, chains, operations };
 }

@@ -52,8 +52,8 @@ export const wholeNumber =
   };
 
 /** The chain id of a flag's value. @throws UsageError if no chain has this name */
-export function chainOf(flag: string, { chains }: Pick<Settings, 'chains'>): number {
-  const found = findChain(flag, chains);
+export function chainOf(flag: string, listed: Parameters<typeof findChain>[1]): number {
+  const found = findChain(flag, listed);
   if ('problem' in found) throw new UsageError(found.problem);
   return found.id;
 }
@@ -135,7 +135,7 @@ function requireChosen({ chains }: Settings, bound: Bound): void {
 export const allHistory = 'all';
 
 /** The time of `--since`, as an ISO 8601 string, or `allHistory`. */
-function sinceOf(flag: string): string {
+export function sinceOf(flag: string): string {
   if (flag === allHistory) return flag;
   const now = new Date();
   const time = parseMoment(flag, now);

@@ -25,7 +25,7 @@ export const configFileName = 'explorer-etl.yaml';
 /** A shorter token could be guessed. */
 const shortestToken = 16;
 
-const defaultBaseUrl = 'https://api.blockscout.com';
+export const defaultBaseUrl = 'https://api.blockscout.com';
 
 export interface SettingsInput {
   readonly env: NodeJS.ProcessEnv;

@@ -122,6 +122,18 @@ export function findChain(
   return { problem: `--chain ${flag}: no chain has this name; ${adviceFor(flag, named)}` };
 }
 
+type Named = Pick<ChainSettings, 'id' | 'name'>;
+
+/** Chains under a name that is another's, usually or in the explorer's directory, each as a sentence. */
+export const misnamed = (chains: readonly Named[], served: readonly Named[] = []): string[] =>
+  chains.flatMap(({ id, name }) => {
+    const isSame = (other: Named) => plain(other.name) === plain(name);
+    const usual = knownChainNames.filter(isSame);
+    const owners = usual.length > 0 ? usual : served.filter(isSame);
+    if (owners.length === 0 || owners.some((owner) => owner.id === id)) return [];
+    return [`Chain ${id} is named ${name}, which is chain ${owners[0]?.id}.`];
+  });
+
 function adviceFor(flag: string, listed: typeof knownChainNames): string {
   const all = [...listed, ...knownChainNames];
   const near = nearest(

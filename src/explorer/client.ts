@@ -152,7 +152,7 @@ interface ExchangeOptions {
  * One GET; reads the body to its end, so that the connection can be reused. Redirects are ordinary answers. Throws the
  * signal's reason, or ExplorerError 'unreachable' (no, late or damaged answer), 'envelope-invalid' (too large).
  */
-async function exchange(url: URL, options: ExchangeOptions): Promise<Exchange> {
+export async function exchange(url: URL, options: ExchangeOptions): Promise<Exchange> {
   const { signal, totalMs } = options;
   signal.throwIfAborted();
   // AbortSignal.any and AbortSignal.timeout stay in memory until their time has passed (2 KB).
@@ -215,7 +215,7 @@ function transportError(error: unknown, { redact, maxBodyBytes }: ExchangeOption
 const unconnected = new WeakSet<Error>();
 
 /** URLs of proxies, empty if absent, and the hosts that need none. */
-type ProxyOptions = EnvHttpProxyAgent.Options;
+export type ProxyOptions = EnvHttpProxyAgent.Options;
 
 /** Connections that clients share. `close` waits for the requests under way. A proxy hides which were never made. */
 export function openConnections(

@@ -170,6 +170,10 @@ function narrowed(natural: readonly number[], flexible: readonly number[], width
 
 const total = (widths: readonly number[]) => widths.reduce((sum, one) => sum + one + gap, -gap);
 
+/** The command to go on with. */
+export const nextLine = (look: Look, command: string): string =>
+  `Next:  ${paint(look, 'command', command)}`;
+
 /** Commands to go on with, and what each does. */
 export function nextLines(
   look: Look,

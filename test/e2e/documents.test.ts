@@ -136,7 +136,7 @@ describe('with --json there is one document on stdout', () => {
   });
 
   test('of init', async () => {
-    const { stdout } = await call(['init', '--chain', '10', '--json']);
+    const { stdout } = await call(['init', '--chain', '10', '--json'], { env: environment() });
     expect(JSON.parse(stdout)).toMatchObject({ schema: 'explorer-etl/init/1', chains: [10] });
   });
 

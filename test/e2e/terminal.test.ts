@@ -180,7 +180,9 @@ describe('an error message escapes control characters in', () => {
     const cwd = join(await emptyFolder(), hostile.replaceAll('/', ''));
     await mkdir(cwd);
     for (const args of [['check', '--config', `${hostile}.yaml`], ['db', 'status'], ['init']]) {
-      expectHarmless(await shown(args, { cwd, env: { DATABASE_URL: '' } }));
+      expectHarmless(
+        await shown(args, { cwd, env: { DATABASE_URL: '', EXPLORER_BASE_URL: refused } }),
+      );
     }
   });
 
@@ -228,14 +230,14 @@ describe('an error message escapes control characters in', () => {
   });
 });
 
-test('only main.ts, the screen and the dialogue of init write to the terminal without escaping', async () => {
+test('only main.ts, the screen and dialogues write to the terminal without escaping', async () => {
   const root = join(import.meta.dirname, '../..');
   const holders = [];
   for (const file of globSync('src/**/*.ts', { cwd: root })) {
     const text = await readFile(join(root, file), 'utf8');
-    if (/process\.std(?:out|err)|askForChoice\(process/u.test(text)) holders.push(file);
+    if (/process\.std(?:out|err)|\? process : null/u.test(text)) holders.push(file);
   }
-  expect(holders.toSorted()).toEqual(['src/cli/init.ts', 'src/cli/screen.ts', 'src/main.ts']);
+  expect(holders.toSorted()).toEqual(['src/cli/dialogue.ts', 'src/cli/screen.ts', 'src/main.ts']);
 });
 
 function stringsOf(value: unknown): string[] {

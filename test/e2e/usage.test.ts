@@ -8,7 +8,8 @@ import { faultNames } from '../../simulator/index.ts';
 import { commands } from '../../src/cli/program.ts';
 import { call, expectOneMessage, command, emptyFolder, eventually } from '../harness/process.ts';
 
-const key = { EXPLORER_API_KEY: 'a-key' };
+/** An explorer that gives no answer, and a key for it. */
+const key = { EXPLORER_API_KEY: 'a-key', EXPLORER_BASE_URL: 'http://127.0.0.1:9' };
 /** Nothing listens on port 1. */
 const refused = 'postgres://someone:hidden-password@127.0.0.1:1/chains';
 
@@ -117,7 +118,10 @@ test('init never overwrites a file', async () => {
 
 test('init writes a file that check accepts', async () => {
   const cwd = await emptyFolder();
-  expect(await command(['init', '--chain', '10'], { cwd })).toMatchObject({ code: 0, stderr: '' });
+  expect(await command(['init', '--chain', '10'], { cwd, env: key })).toMatchObject({
+    code: 0,
+    stderr: '',
+  });
   const env = { ...key, DATABASE_URL: inject('databaseServer').url };
   const checked = await command(['check', '--no-requests'], { cwd, env });
   expect(checked.stdout).toMatch(
@@ -129,7 +133,7 @@ test('init writes a file that check accepts', async () => {
 test('init takes each chain once, by name or number, and names those that it does not know', async () => {
   const cwd = await emptyFolder();
   const chains = ['optimism', '10', 'World Chain', '999999'].flatMap((one) => ['--chain', one]);
-  const ended = await call(['init', ...chains, '--json'], { cwd });
+  const ended = await call(['init', ...chains, '--json'], { cwd, env: key });
   expect(ended.code).toBe(0);
   expect(JSON.parse(ended.stdout)).toMatchObject({
     chains: [10, 480, 999_999],

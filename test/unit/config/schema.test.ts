@@ -71,7 +71,7 @@ describe('the example', () => {
   );
 
   test('has lists that are mirrored only if named as valid comments', () => {
-    const chosen = exampleConfig([10], ['bundles']);
+    const chosen = exampleConfig([10], { lists: ['bundles'] });
     const commented = exampleConfig([10]).replaceAll(/^ {6}# (?=(?:  )*[\w-]+:)/gmu, '      ');
     for (const text of [chosen, commented]) {
       expect(load(text).chains[0]?.operations.bundles).toMatchObject({ overlapMs: 300_000 });

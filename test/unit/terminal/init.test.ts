@@ -2,14 +2,15 @@ import { PassThrough } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { expectToFit, usual } from './looks.ts';
-import { askForChoice, initText } from '../../../src/cli/init.ts';
+import { knownChainNames } from '../../../src/chains.ts';
+import { askForChoice, demandMeant } from '../../../src/cli/dialogue.ts';
+import { initText } from '../../../src/cli/init.ts';
 import { operationNames, operations } from '../../../src/lists/registry.ts';
 
 const commandLine = (command: string) => `npx ${command}`;
 const written = {
   file: 'explorer-etl.yaml',
-  chains: [10, 8453, 42_220, 999_999],
-  unknown_chains: [999_999],
+  chains: ['optimism (10)', 'base (8453)', 'celo (42220)', 'chain-999999 (999999)'],
 };
 
 test('the prompts of init match their snapshot', () => {
@@ -22,30 +23,93 @@ test('init does not prompt for a key that is set', () => {
   expect(initText(written, look, { hasKey: true, commandLine })).not.toContain('EXPLORER_API_KEY');
 });
 
-/** What a person chooses by these keys, each pressed when a prompt waits for one. */
-async function answering(...keys: readonly string[]) {
+const { signal } = new AbortController();
+
+/** What a person answers by these keys, each pressed when a prompt waits for one. */
+async function answering<Answer>(
+  ask: (terminal: { stdin: PassThrough; stdout: PassThrough }) => Promise<Answer>,
+  ...keys: readonly string[]
+) {
   const [stdin, stdout] = [new PassThrough(), new PassThrough().resume()];
-  const choice = askForChoice({ stdin, stdout }, new AbortController().signal);
+  const answer = ask({ stdin, stdout });
   void (async () => {
     for (const key of keys) {
       await setImmediate();
       stdin.write(key);
     }
   })();
-  return choice;
+  return answer;
 }
 
-const [mark, down, enter, cancel] = [' ', '\u001b[B', '\r', '\u0003'];
+const choosing = (...keys: readonly string[]) =>
+  answering(
+    (terminal) => askForChoice(terminal, knownChainNames, { since: 'all', signal }),
+    ...keys,
+  );
 
-test('init chooses Optimism and its usual lists by default', async () => {
+const [mark, tab, down, enter, cancel] = [' ', '\t', '\u001b[B', '\r', '\u0003'];
+const free = { rate: 5, credits: 100_000 };
+
+test('init chooses Optimism, its usual lists, the free plan and all history by default', async () => {
   const lists = operationNames.filter((name) => operations[name].offer(10) === 'usual');
-  expect(await answering(enter, enter)).toEqual({ chains: [10], lists });
-  expect(await answering(mark, down, mark, enter, mark, enter)).toEqual({
-    chains: [30],
-    lists: ['optimism-batch-blocks', 'factories'],
+  expect(await choosing(enter, enter, enter, enter, enter)).toEqual({
+    chains: [10],
+    lists,
+    plan: free,
+    since: 'all',
   });
 });
 
+test('what a person types filters the chains by name and number', async () => {
+  const rest = [enter, enter, enter, enter, enter];
+  expect((await choosing(...Array.from('zora'), tab, ...rest)).chains).toEqual([10, 7_777_777]);
+  expect((await choosing(...Array.from('8453'), tab, ...rest)).chains).toEqual([10, 8453]);
+});
+
+test('init chooses no chain that the directory lacks', async () => {
+  const named = [{ id: 690, name: 'redstone' }];
+  const ask = (terminal: Parameters<typeof askForChoice>[0]) =>
+    askForChoice(terminal, named, { since: 'all', signal });
+  const { chains } = await answering(ask, tab, enter, enter, enter, enter, enter);
+  expect(chains).toEqual([690]);
+});
+
+test('init takes the lists that a person marks', async () => {
+  const { lists } = await choosing(enter, mark, down, mark, enter, enter, enter, enter);
+  expect(lists).toEqual(['optimism-batch-blocks', 'factories']);
+});
+
+test('a paid plan has no limit of credits but one that a person states', async () => {
+  const erase = '\u0015';
+  const paid = await choosing(enter, enter, down, down, enter, enter, enter);
+  expect(paid.plan).toEqual({ rate: 30, credits: null });
+  const stated = await choosing(
+    enter,
+    enter,
+    enter,
+    erase,
+    ...Array.from('5000'),
+    enter,
+    erase,
+    ...Array.from('7d'),
+    enter,
+  );
+  expect(stated.plan).toEqual({ rate: 5, credits: 5_000 });
+  expect(Date.parse(stated.since)).toBeLessThan(Date.now() - 6 * 86_400_000);
+});
+
 test('init writes nothing after Ctrl-C', async () => {
-  await expect(answering(enter, cancel)).rejects.toThrow('nothing was written');
+  await expect(choosing(enter, cancel)).rejects.toThrow('nothing was written');
+});
+
+test('what is odd is confirmed by a person, or refused', async () => {
+  const odd = ['Chain 11 is named optimism, which is chain 10.'];
+  const meaning = (...keys: readonly string[]) =>
+    answering((terminal) => demandMeant(odd, terminal, signal), ...keys);
+  await expect(meaning('y')).resolves.toBeUndefined();
+  for (const key of ['n', enter, cancel]) {
+    await expect(meaning(key)).rejects.toThrow(/which is chain 10\. Correct the number/u);
+  }
+  await expect(demandMeant(odd, null, signal)).rejects.toThrow(/which is chain 10/u);
+  await expect(demandMeant([], null, signal)).resolves.toBeUndefined();
 });
