@@ -10,7 +10,7 @@ import { secretsOf } from '../../../src/config/settings.ts';
 import { simulated, testKey } from '../../harness/explorer.ts';
 import { issuedCertificate, privateCa } from '../../harness/managed.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { command, configFolder } from '../../harness/process.ts';
+import { call, command, configFolder } from '../../harness/process.ts';
 import { openProgram } from '../sync/program.ts';
 import { plainChain } from '../../harness/sync.ts';
 
@@ -85,6 +85,14 @@ test.each(['HTTP_PROXY', 'http_proxy'])(
     expect(proxy.seen.length).toBeGreaterThan(checked);
   },
 );
+
+test('the proxy carries the request for the directory of init', async () => {
+  const proxy = await openProxy();
+  const env = { HTTP_PROXY: proxy.url, EXPLORER_BASE_URL: await explorerBehind() };
+  const { code, stderr } = await call(['init', '--chain', 'base'], { env });
+  // Only the directory of the explorer lacks it.
+  expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringMatching(/directory/u) });
+});
 
 test('this machine needs no proxy, nor do the hosts that NO_PROXY names', async () => {
   const proxy = await openProxy();
