@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { processName } from '../db/presence.ts';
@@ -46,6 +47,8 @@ export async function syncOnce(
     works: (lane) => mine.has(laneName(lane)),
     onFailure: 'give-up',
   });
+  // At once, whatever the statement of the loop below waits for.
+  using _stop = addAbortListener(signal, () => void worker.stop());
   try {
     await untilClosed(opened, options, signal);
     const old = [...opened.values()].filter(

@@ -81,18 +81,18 @@ export function startWorker(options: WorkerOptions) {
     return isLost;
   };
   const slices = takeSlices({ ...options, workOn, beat, lookAfter }, stopping.signal);
-  return {
-    /** Stops the slices, returns their jobs, and ends. */
-    async stop(): Promise<void> {
-      stopping.abort(new Error('stopping'));
-      const grace = setTimeout(() => abort.abort(new Error('stopped')), stopGraceMs);
-      await slices;
-      clearTimeout(grace);
-      // Where the database is away, others publish its changes, and miss it.
-      await changes.close().catch(() => undefined);
-      await presence.close().catch(() => undefined);
-    },
+  const end = async (): Promise<void> => {
+    stopping.abort(new Error('stopping'));
+    const grace = setTimeout(() => abort.abort(new Error('stopped')), stopGraceMs);
+    await slices;
+    clearTimeout(grace);
+    // Where the database is away, others publish its changes, and miss it.
+    await changes.close().catch(() => undefined);
+    await presence.close().catch(() => undefined);
   };
+  let ended: Promise<void> | null = null;
+  /** Stops the slices, returns their jobs, and ends, once: no request is made from now on. */
+  return { stop: () => (ended ??= end()) };
 }
 
 /** How often the bound of changes moves while this process commits no page, in ms: another one may have been killed. */
