@@ -19,6 +19,7 @@ import {
   startSimulator,
 } from '../simulator/index.ts';
 import { openFault } from '../test/harness/hostile-faults.ts';
+import { prepareDatabase } from '../src/app.ts';
 import { verifyFeeds } from '../src/status/verify.ts';
 import { runSync } from '../test/harness/sync.ts';
 
@@ -127,6 +128,7 @@ async function playWorld(
     await runSync({ url, pool }, { ...run, isRangeGiven: false, overlapMs: 20 * minuteMs });
   };
   try {
+    await prepareDatabase({ url, pool });
     for (const minutes of rounds) {
       nowMs = minutes * minuteMs;
       // Late rows and reorganisations of the calm hours come while the service is honest again.
