@@ -6,6 +6,7 @@ import {
   type OrderKey,
   orderKeyShape,
   cursorShape,
+  type Cursor,
 } from '../operation.ts';
 import {
   type BegunWalk,
@@ -28,12 +29,8 @@ export async function planGap({ list, tx, run, begun, at }: Planning): Planned {
   const vain = begun.filter((walk) => isInVain(walk, gap)).length;
   const isServed = await believesEntries(tx, run, at);
   const entry = isServed ? await entryInto(list, tx, run, gap, vain) : null;
-  if (entry === null) {
-    const above = sql`select etl.entry_above(${feedName(run)}, ${gap.to})`;
-    return { ...planned, cursor: await execute(tx).value(cursorShape)`${above}` };
-  }
-  const cursor = list.order.cursorAt(entry);
-  return { ...planned, scope: { ...planned.scope, entry }, cursor };
+  if (entry === null) return { ...planned, cursor: await entryAbove(tx, run, gap) };
+  return { ...planned, scope: { ...planned.scope, entry }, cursor: list.order.cursorAt(entry) };
 }
 
 /** A range of blocks that no finished page verifies complete; both ends belong to it. */
@@ -197,3 +194,7 @@ const itemAbove = (list: NewestFirstOperation, tx: Queryable, feed: Feed, block:
     order by item.height, key
     limit 1
   `;
+
+/** The stored cursor nearest above a gap that still leads in; null: only the head does. */
+const entryAbove = (tx: Queryable, feed: Feed, gap: Gap): Promise<Cursor | null> =>
+  execute(tx).value(cursorShape)`select etl.entry_above(${feedName(feed)}, ${gap.to})`;
