@@ -11,6 +11,10 @@ with period as materialized (
          max(newest_at) as newest
   from explorer.freshness
   where operation = 'bundles' and (:chain::bigint is null or chain_id = :chain)
+), incomplete as materialized (
+  -- Why the period may lack operations.
+  select chain_id, explorer.incompleteness(chain_id, 'user-operations', (since at time zone 'UTC')::date) as caveat
+  from explorer.chains, period
 ), shared as materialized (
   -- The blocks that both lists cover, and the one above: it is covered once another one follows.
   select chain_id, range_intersect_agg(blocks) as blocks
@@ -48,7 +52,13 @@ select known.chain_id, bundler_hash, name, bundled.operations,
             then round(100.0 * bundled.operations / known.operations, 1) end as percent, failed,
        case when bundled.operations >= 20
             then round(100.0 * failed / bundled.operations, 1) end as failed_percent,
-       date_trunc('second', since) as "from", date_trunc('second', until) as "to", percent_known
+       date_trunc('second', since) as "from", date_trunc('second', until) as "to", percent_known,
+       (
+         -- Operations of the chain that have no known time, and are left out.
+         select coalesce(sum(other.operations), 0)::bigint
+         from explorer.operations_daily as other
+         where other.day is null and other.chain_id = known.chain_id
+       ) as untimed, (select caveat from incomplete where incomplete.chain_id = known.chain_id) as caveat
 from known
 -- Where nothing is known there is a row that says so.
 left join bundled on bundled.chain_id = known.chain_id

@@ -10,6 +10,10 @@ with period as materialized (
          max(newest_at) as newest
   from explorer.freshness
   where operation = 'user-operations' and (:chain::bigint is null or chain_id = :chain)
+), incomplete as materialized (
+  -- Why the period may lack operations.
+  select chain_id, explorer.incompleteness(chain_id, 'user-operations', (since at time zone 'UTC')::date) as caveat
+  from explorer.chains, period
 )
 select extract(hour from block_time at time zone 'UTC')::int as hour, chain_id,
        count(*) as operations,
@@ -21,7 +25,7 @@ select extract(hour from block_time at time zone 'UTC')::int as hour, chain_id,
          select coalesce(sum(other.operations), 0)::bigint
          from explorer.operations_daily as other
          where other.day is null and other.chain_id = op.chain_id
-       ) as untimed
+       ) as untimed, (select caveat from incomplete where incomplete.chain_id = op.chain_id) as caveat
 from explorer.operations_enriched as op
 where block_time between (select since from period) and (select newest from period)
   and (:chain::bigint is null or chain_id = :chain)

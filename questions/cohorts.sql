@@ -13,7 +13,13 @@ select cohort, chain_id,
             then round(100.0 * senders / max(senders) over (partition by chain_id, cohort), 1)
        end as percent,
        -- Why some of them may have begun before.
-       case when history.chain_id is null then 'not complete anywhere' else caveat end as caveat
+       case when history.chain_id is null then 'not complete anywhere' else caveat end as caveat,
+       (
+         -- Operations of the chain that have no known time, and are left out.
+         select coalesce(sum(other.operations), 0)::bigint
+         from explorer.operations_daily as other
+         where other.day is null and other.chain_id = cohorts.chain_id
+       ) as untimed
 from explorer.cohorts
 left join (
   select chain_id, caveat from explorer.history where operation = 'user-operations'

@@ -1,14 +1,18 @@
 -- What share has each version of the entry point, by week?
 --
 -- :chain = all  number of the chain
--- :days = 90    so many days, the last of them that of the newest stored operation
+-- :days = 90    so many days until the newest operation, and what their first week has before
 --
 -- topic: operations
 -- chart: shares x=week y=operations series=version
 with period as materialized (
-  select (max(newest_at) at time zone 'UTC')::date - :days::int + 1 as since
+  select date_trunc('week', (max(newest_at) at time zone 'UTC')::date - :days::int + 1)::date as since
   from explorer.freshness
   where operation = 'user-operations' and (:chain::bigint is null or chain_id = :chain)
+), incomplete as materialized (
+  -- Why the period may lack operations.
+  select chain_id, explorer.incompleteness(chain_id, 'user-operations', since) as caveat
+  from explorer.chains, period
 )
 select date_trunc('week', day)::date as week, chain_id, entry_point_version as version,
        sum(operations)::bigint as operations,
@@ -20,7 +24,7 @@ select date_trunc('week', day)::date as week, chain_id, entry_point_version as v
          select coalesce(sum(other.operations), 0)::bigint
          from explorer.operations_daily as other
          where other.day is null and other.chain_id = daily.chain_id
-       ) as untimed
+       ) as untimed, (select caveat from incomplete where incomplete.chain_id = daily.chain_id) as caveat
 from explorer.operations_daily as daily
 where day >= (select since from period)
   and (:chain::bigint is null or chain_id = :chain)

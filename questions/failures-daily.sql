@@ -9,6 +9,10 @@ with period as materialized (
   select (max(newest_at) at time zone 'UTC')::date - :days::int + 1 as since
   from explorer.freshness
   where operation = 'user-operations' and (:chain::bigint is null or chain_id = :chain)
+), incomplete as materialized (
+  -- Why the period may lack operations.
+  select chain_id, explorer.incompleteness(chain_id, 'user-operations', since) as caveat
+  from explorer.chains, period
 )
 select day, chain_id, entry_point_version as version, operations, failed,
        -- A share of fewer than 20 says nothing.
@@ -18,7 +22,7 @@ select day, chain_id, entry_point_version as version, operations, failed,
          select coalesce(sum(other.operations), 0)::bigint
          from explorer.operations_daily as other
          where other.day is null and other.chain_id = daily.chain_id
-       ) as untimed
+       ) as untimed, (select caveat from incomplete where incomplete.chain_id = daily.chain_id) as caveat
 from explorer.operations_daily as daily
 where day >= (select since from period)
   and (:chain::bigint is null or chain_id = :chain)

@@ -61,7 +61,13 @@ select rank, paymasters.chain_id, paymasters.address_hash, name, total_ops,
        date_trunc('second', since) as "from", date_trunc('second', until) as "to",
        case when operations is null then 'no two rankings within the complete history'
             when not is_sound and operations < 20 then 'fewer than 20 operations'
-            when not is_sound then 'rankings count more operations than are listed' end as caveat
+            when not is_sound then 'rankings count more operations than are listed' end as caveat,
+       (
+         -- Operations of the chain that have no known time, and are left out.
+         select coalesce(sum(other.operations), 0)::bigint
+         from explorer.operations_daily as other
+         where other.day is null and other.chain_id = paymasters.chain_id
+       ) as untimed
 from explorer.paymasters
 left join share on (share.chain_id, share.address_hash) = (paymasters.chain_id, paymasters.address_hash)
 left join explorer.addresses on (addresses.chain_id, hash) = (paymasters.chain_id, paymasters.address_hash)

@@ -11,8 +11,11 @@ with period as materialized (
          max(newest_at) as newest
   from explorer.freshness
   where operation = 'user-operations' and (:chain::bigint is null or chain_id = :chain)
-)
-, busiest as (
+), incomplete as materialized (
+  -- Why the period may lack operations.
+  select chain_id, explorer.incompleteness(chain_id, 'user-operations', (since at time zone 'UTC')::date) as caveat
+  from explorer.chains, period
+), busiest as (
   select chain_id, sender as address_hash, count(*) as operations,
          count(*) filter (where not success) as failed,
          sum(fee) as fee
@@ -31,7 +34,7 @@ select busiest.chain_id, address_hash, addresses.name, operations, failed,
          select coalesce(sum(other.operations), 0)::bigint
          from explorer.operations_daily as other
          where other.day is null and other.chain_id = busiest.chain_id
-       ) as untimed
+       ) as untimed, (select caveat from incomplete where incomplete.chain_id = busiest.chain_id) as caveat
 from busiest
 left join explorer.chains on chains.chain_id = busiest.chain_id
 left join explorer.addresses on (addresses.chain_id, hash) = (busiest.chain_id, address_hash)

@@ -9,6 +9,10 @@ with period as materialized (
   select (max(newest_at) at time zone 'UTC')::date - :days::int + 1 as since
   from explorer.freshness
   where operation = 'user-operations' and (:chain::bigint is null or chain_id = :chain)
+), incomplete as materialized (
+  -- Why the period may lack operations.
+  select chain_id, explorer.incompleteness(chain_id, 'user-operations', since) as caveat
+  from explorer.chains, period
 )
 select kind_now, chain_id, sum(operations)::bigint as operations, sum(failed)::bigint as failed,
        -- A share of fewer than 20 says nothing.
@@ -19,7 +23,7 @@ select kind_now, chain_id, sum(operations)::bigint as operations, sum(failed)::b
          select coalesce(sum(other.operations), 0)::bigint
          from explorer.operations_daily as other
          where other.day is null and other.chain_id = kinds.chain_id
-       ) as untimed
+       ) as untimed, (select caveat from incomplete where incomplete.chain_id = kinds.chain_id) as caveat
 from explorer.sender_kinds_daily as kinds
 where day >= (select since from period) and (:chain::bigint is null or chain_id = :chain)
 group by kind_now, chain_id

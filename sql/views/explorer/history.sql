@@ -5,9 +5,12 @@ select distinct on (feed) chain_id, operation, feed,
        case when from_block > 0
               then coalesce('not stored before ' || to_char(from_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI'), 'nothing stored')
             when next_block is not null
-              then coalesce('incomplete after ' || to_char(to_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI'), 'incomplete') end as caveat
+              then coalesce('incomplete after ' || to_char(to_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI'), 'incomplete') end as caveat,
+       complete_from_at
 from (
-  select *, lead(from_block) over (partition by feed order by from_block) as next_block
+  select *, lead(from_block) over (partition by feed order by from_block) as next_block,
+         first_value(case when from_block > 0 then coalesce(from_at, 'infinity') end)
+           over (partition by feed order by from_block desc) as complete_from_at
   from (
     select chain_id, operation, feed, from_block, to_block, from_at, to_at
     from explorer.coverage
@@ -23,3 +26,4 @@ comment on column explorer.history.feed is 'Name of the feed, such as 10/user-op
 comment on column explorer.history.from_at is 'Time of the first item of the lowest complete range, UTC. Null: the list is complete from its beginning.';
 comment on column explorer.history.to_at is 'Time of the last item before the lowest gap above it, UTC. Null: there is no gap above.';
 comment on column explorer.history.caveat is 'Why the history is not whole, in words. Null: it is.';
+comment on column explorer.history.complete_from_at is 'Time of the first item of the highest complete range, UTC: from then on nothing is missing up to the newest. infinity: no item is in it. Null: the list is complete from its beginning.';

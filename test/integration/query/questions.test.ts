@@ -36,39 +36,39 @@ const shapes: Readonly<Record<string, string>> = {
   'biggest-factories':
     'rank bigint, chain_id bigint, total_accounts bigint, address_hash text, name text',
   'bundle-sizes':
-    'chain_id bigint, operations bigint, bundles bigint, percent numeric, untimed bigint',
+    'chain_id bigint, operations bigint, bundles bigint, percent numeric, untimed bigint, caveat text',
   'bundler-growth':
     'chain_id bigint, address_hash text, operations_before bigint, operations bigint, new_operations bigint, from timestamp with time zone, to timestamp with time zone',
   'bundler-share':
-    'chain_id bigint, bundler_hash text, name text, operations bigint, percent numeric, failed bigint, failed_percent numeric, from timestamp with time zone, to timestamp with time zone, percent_known numeric',
+    'chain_id bigint, bundler_hash text, name text, operations bigint, percent numeric, failed bigint, failed_percent numeric, from timestamp with time zone, to timestamp with time zone, percent_known numeric, untimed bigint, caveat text',
   'busiest-hours':
-    'hour integer, chain_id bigint, operations bigint, percent numeric, untimed bigint',
+    'hour integer, chain_id bigint, operations bigint, percent numeric, untimed bigint, caveat text',
   'chain-daily':
     'day date, chain_id bigint, blocks bigint, transactions bigint, gas_used numeric, fill_percent numeric, burnt_native numeric, native_symbol text, from timestamp with time zone, to timestamp with time zone, percent_known double precision',
   cohorts:
-    'cohort date, chain_id bigint, later integer, senders bigint, percent numeric, caveat text',
+    'cohort date, chain_id bigint, later integer, senders bigint, percent numeric, caveat text, untimed bigint',
   'eip7702-share':
-    'week date, chain_id bigint, operations bigint, eip7702_now bigint, percent numeric, untimed bigint',
+    'week date, chain_id bigint, operations bigint, eip7702_now bigint, percent numeric, untimed bigint, caveat text',
   'entry-points':
-    'week date, chain_id bigint, version text, operations bigint, percent numeric, untimed bigint',
+    'week date, chain_id bigint, version text, operations bigint, percent numeric, untimed bigint, caveat text',
   'factory-growth':
     'chain_id bigint, address_hash text, accounts_before bigint, accounts bigint, new_accounts bigint, from timestamp with time zone, to timestamp with time zone',
   'failures-daily':
-    'day date, chain_id bigint, version text, operations bigint, failed bigint, failed_percent numeric, untimed bigint',
+    'day date, chain_id bigint, version text, operations bigint, failed bigint, failed_percent numeric, untimed bigint, caveat text',
   'fee-percentiles':
-    'day date, chain_id bigint, operations bigint, p10_native numeric, p50_native numeric, p90_native numeric, p99_native numeric, native_symbol text, untimed bigint',
+    'day date, chain_id bigint, operations bigint, p10_native numeric, p50_native numeric, p90_native numeric, p99_native numeric, native_symbol text, untimed bigint, caveat text',
   'late-arrivals':
     'chain_id bigint, operation text, key text, timestamp timestamp with time zone, seen_at timestamp with time zone, lateness interval',
   'new-senders':
     'day date, chain_id bigint, new_senders bigint, first_seen bigint, from timestamp with time zone, to timestamp with time zone, caveat text, untimed bigint',
   'operations-daily':
-    'day date, chain_id bigint, operations bigint, failed bigint, fee_native numeric, mean_fee_native numeric, native_symbol text, untimed bigint',
+    'day date, chain_id bigint, operations bigint, failed bigint, fee_native numeric, mean_fee_native numeric, native_symbol text, untimed bigint, caveat text',
   'sponsored-share':
-    'rank bigint, chain_id bigint, address_hash text, name text, total_ops bigint, paid_of_known bigint, known_operations bigint, percent numeric, percent_up_to numeric, from timestamp with time zone, to timestamp with time zone, caveat text',
+    'rank bigint, chain_id bigint, address_hash text, name text, total_ops bigint, paid_of_known bigint, known_operations bigint, percent numeric, percent_up_to numeric, from timestamp with time zone, to timestamp with time zone, caveat text, untimed bigint',
   'top-senders':
-    'chain_id bigint, address_hash text, name text, operations bigint, failed bigint, fee_native numeric, native_symbol text, untimed bigint',
+    'chain_id bigint, address_hash text, name text, operations bigint, failed bigint, fee_native numeric, native_symbol text, untimed bigint, caveat text',
   'wallet-failures':
-    'kind_now text, chain_id bigint, operations bigint, failed bigint, failed_percent numeric, untimed bigint',
+    'kind_now text, chain_id bigint, operations bigint, failed bigint, failed_percent numeric, untimed bigint, caveat text',
   'weekly-actives':
     'week date, chain_id bigint, operations bigint, senders bigint, new_senders bigint, untimed bigint, caveat text',
   'what-is-missing':

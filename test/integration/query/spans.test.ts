@@ -109,8 +109,12 @@ test('bundlers share the operations of blocks that both lists cover', async () =
     'user-operations': '{[0,1000]}',
     bundles: '{[801,1000]}',
   });
-  const { query } = database;
+  const { query, db } = database;
   await addOperations(database, 1, 1000);
+  // One has no time, and none is known of its block.
+  await addOperations(database, 0, 0);
+  await query(`update explorer.user_operations set timestamp = null where block_number = 0`);
+  await sumUp(db);
   // 31 of the 200 known ones by a, all others by b; a bundle below is no part of the coverage.
   await query(
     `insert into explorer.bundles (chain_id, transaction_hash, bundle_index, block_number, timestamp, bundler_hash, total_ops, page_id)
@@ -121,11 +125,11 @@ test('bundlers share the operations of blocks that both lists cover', async () =
   );
   const rows = await answerTo(database, 'bundler-share');
   expect(
-    pick(rows, 'bundler_hash', 'operations', 'percent', 'percent_known', 'from', 'to'),
+    pick(rows, 'bundler_hash', 'operations', 'percent', 'percent_known', 'untimed', 'from', 'to'),
   ).toEqual(
     [
-      ['0xb', '169', '84.5', '20.0'],
-      ['0xa', '31', '15.5', '20.0'],
+      ['0xb', '169', '84.5', '20.0', '1'],
+      ['0xa', '31', '15.5', '20.0', '1'],
     ].map((row) => [...row, new Date('2026-06-01T13:21:00Z'), new Date('2026-06-01T16:40:00Z')]),
   );
 
@@ -189,6 +193,9 @@ test('paymasters share the operations between two rankings that complete operati
   const { query, db } = database;
   // Between the rankings, at blocks 1200 and 1300, there are 100 operations.
   await addOperations(database, 1000, 2000);
+  // One has no time, and none is known of its block.
+  await addOperations(database, 5000, 5000);
+  await query(`update explorer.user_operations set timestamp = null where block_number = 5000`);
   await rankedAt(database, 'paymaster', 'total_ops', {
     '2026-06-01T10:00:00Z': { '0xp': 700 },
     '2026-06-01T20:00:00Z': { '0xp': 1000 },
@@ -205,6 +212,7 @@ test('paymasters share the operations between two rankings that complete operati
     'caveat',
   ];
   const answer = async () => pick(await answerTo(database, 'sponsored-share'), ...shown);
+  expect(pick(await answerTo(database, 'sponsored-share'), 'untimed')).toEqual([['1'], ['1']]);
   expect(await answer()).toEqual([
     ['0xp', '60', '100', '60.0', '60.0', null],
     ['0xq', '20', '100', '20.0', '80.0', null],
@@ -311,6 +319,7 @@ test('operations without a time are counted where they are left out', async () =
     'top-senders',
     'weekly-actives',
     'new-senders',
+    'cohorts',
   ]) {
     const untimed = pick(await answerTo(database, name), 'untimed');
     expect(new Set(untimed.flat()), name).toEqual(new Set(['7']));
@@ -333,4 +342,56 @@ test.each([
   ] as const) {
     expect(pick(await answerTo(database, name), column), name).toEqual([[percent]]);
   }
+});
+
+/** Questions that are about so many days of a list, and name the first of them. */
+const ofDays = [
+  'operations-daily',
+  'failures-daily',
+  'fee-percentiles',
+  'busiest-hours',
+  'wallet-failures',
+  'top-senders',
+  'bundle-sizes',
+  'bundler-share',
+];
+/** The same of whole weeks. */
+const ofWeeks = ['entry-points', 'eip7702-share'];
+
+test('a question says since when its list is complete if its days begin before', async () => {
+  const part = '{[0,100],[1500,4000]}';
+  const database = await chainWith({ 'user-operations': part, bundles: part });
+  const { query, db } = database;
+  for (const block of [1, 1500, 3000]) await addOperations(database, block, block);
+  await query(`update explorer.user_operations set fee = 1`);
+  await query(
+    `insert into explorer.bundles (chain_id, transaction_hash, bundle_index, block_number, timestamp, bundler_hash, total_ops, page_id)
+     select 10, '0xt' || block, 0, block, ${atBlock('block')}, '0xa', 1, 1
+     from unnest(array[1, 1500, 3000]) as block`,
+  );
+  await sumUp(db);
+  const caveatsOf = async (days: number, names = [...ofDays, ...ofWeeks]) => {
+    const answers = await Promise.all(names.map((name) => answerTo(database, name, { days })));
+    return [...new Set(answers.flat().map(({ caveat }) => caveat))];
+  };
+  expect(await caveatsOf(30)).toEqual(['incomplete before 2026-06-02 01:00']);
+  // The third of June alone has no gap, its week has.
+  expect(await caveatsOf(1, ofDays)).toEqual([null]);
+  expect(await caveatsOf(1, ofWeeks)).toEqual(['incomplete before 2026-06-02 01:00']);
+
+  await query(`update etl.coverage set verified = '{[0,4000]}'`);
+  expect(await caveatsOf(30)).toEqual([null]);
+  await query(`update etl.coverage set verified = '{[0,100],[5000,6000]}'`);
+  expect(await caveatsOf(30)).toEqual(['incomplete']);
+  await query('delete from etl.coverage');
+  expect(await caveatsOf(30)).toEqual(['not complete anywhere']);
+});
+
+test.each(ofWeeks)('the first week of %s is whole', async (name) => {
+  const database = await chainWith({ 'user-operations': '{[0,4000]}' });
+  // A Monday, and the Wednesday after it.
+  for (const block of [1, 3000]) await addOperations(database, block, block);
+  await sumUp(database.db);
+  const answer = await answerTo(database, name, { days: 1 });
+  expect(answer.reduce((sum, { operations }) => sum + Number(operations), 0)).toBe(2);
 });
