@@ -11,9 +11,14 @@ with period as materialized (
          max(newest_at) as newest
   from explorer.freshness
   where operation = 'bundles' and (:chain::bigint is null or chain_id = :chain)
-), incomplete as materialized (
-  -- Why the period may lack operations.
-  select chain_id, explorer.incompleteness(chain_id, 'user-operations', (since at time zone 'UTC')::date) as caveat
+), left_out as materialized (
+  -- Of each chain: operations that have no known time, and why the period may lack others.
+  select chain_id,
+         (
+           select coalesce(sum(operations), 0)::bigint from explorer.operations_daily
+           where day is null and operations_daily.chain_id = chains.chain_id
+         ) as untimed,
+         explorer.incompleteness(chain_id, 'user-operations', (since at time zone 'UTC')::date) as caveat
   from explorer.chains, period
 ), shared as materialized (
   -- The blocks that both lists cover, and the one above: it is covered once another one follows.
@@ -53,13 +58,9 @@ select known.chain_id, bundler_hash, name, bundled.operations,
        case when bundled.operations >= 20
             then round(100.0 * failed / bundled.operations, 1) end as failed_percent,
        date_trunc('second', since) as "from", date_trunc('second', until) as "to", percent_known,
-       (
-         -- Operations of the chain that have no known time, and are left out.
-         select coalesce(sum(other.operations), 0)::bigint
-         from explorer.operations_daily as other
-         where other.day is null and other.chain_id = known.chain_id
-       ) as untimed, (select caveat from incomplete where incomplete.chain_id = known.chain_id) as caveat
+       untimed, caveat
 from known
+left join left_out on left_out.chain_id = known.chain_id
 -- Where nothing is known there is a row that says so.
 left join bundled on bundled.chain_id = known.chain_id
 left join explorer.addresses on (addresses.chain_id, hash) = (known.chain_id, bundler_hash)

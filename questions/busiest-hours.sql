@@ -10,9 +10,14 @@ with period as materialized (
          max(newest_at) as newest
   from explorer.freshness
   where operation = 'user-operations' and (:chain::bigint is null or chain_id = :chain)
-), incomplete as materialized (
-  -- Why the period may lack operations.
-  select chain_id, explorer.incompleteness(chain_id, 'user-operations', (since at time zone 'UTC')::date) as caveat
+), left_out as materialized (
+  -- Of each chain: operations that have no known time, and why the period may lack others.
+  select chain_id,
+         (
+           select coalesce(sum(operations), 0)::bigint from explorer.operations_daily
+           where day is null and operations_daily.chain_id = chains.chain_id
+         ) as untimed,
+         explorer.incompleteness(chain_id, 'user-operations', (since at time zone 'UTC')::date) as caveat
   from explorer.chains, period
 )
 select extract(hour from block_time at time zone 'UTC')::int as hour, chain_id,
@@ -20,12 +25,8 @@ select extract(hour from block_time at time zone 'UTC')::int as hour, chain_id,
        -- A share of fewer than 20 says nothing.
        case when sum(count(*)) over (partition by chain_id) >= 20
             then round(100 * count(*) / sum(count(*)) over (partition by chain_id), 1) end as percent,
-       (
-         -- Operations of the chain that have no known time, and are left out.
-         select coalesce(sum(other.operations), 0)::bigint
-         from explorer.operations_daily as other
-         where other.day is null and other.chain_id = op.chain_id
-       ) as untimed, (select caveat from incomplete where incomplete.chain_id = op.chain_id) as caveat
+       (select untimed from left_out where left_out.chain_id = op.chain_id) as untimed,
+       (select caveat from left_out where left_out.chain_id = op.chain_id) as caveat
 from explorer.operations_enriched as op
 where block_time between (select since from period) and (select newest from period)
   and (:chain::bigint is null or chain_id = :chain)

@@ -5,6 +5,15 @@
 --
 -- topic: accounts
 -- chart: line x=later y=percent series=cohort
+with left_out as materialized (
+  -- Of each chain: operations that have no known time.
+  select chain_id,
+         (
+           select coalesce(sum(operations), 0)::bigint from explorer.operations_daily
+           where day is null and operations_daily.chain_id = chains.chain_id
+         ) as untimed
+  from explorer.chains
+)
 select cohort, chain_id,
        (12 * extract(year from age(month, cohort)) + extract(month from age(month, cohort)))::int as later,
        senders,
@@ -14,16 +23,12 @@ select cohort, chain_id,
        end as percent,
        -- Why some of them may have begun before.
        case when history.chain_id is null then 'not complete anywhere' else caveat end as caveat,
-       (
-         -- Operations of the chain that have no known time, and are left out.
-         select coalesce(sum(other.operations), 0)::bigint
-         from explorer.operations_daily as other
-         where other.day is null and other.chain_id = cohorts.chain_id
-       ) as untimed
+       untimed
 from explorer.cohorts
 left join (
   select chain_id, caveat from explorer.history where operation = 'user-operations'
 ) as history using (chain_id)
+left join left_out using (chain_id)
 where (:chain::bigint is null or chain_id = :chain)
   and cohort > (
     select max(month) - :days::int from explorer.cohorts where :chain::bigint is null or chain_id = :chain

@@ -9,9 +9,14 @@ with period as materialized (
   select date_trunc('week', (max(newest_at) at time zone 'UTC')::date - :days::int + 1)::date as since
   from explorer.freshness
   where operation = 'user-operations' and (:chain::bigint is null or chain_id = :chain)
-), incomplete as materialized (
-  -- Why the period may lack operations.
-  select chain_id, explorer.incompleteness(chain_id, 'user-operations', since) as caveat
+), left_out as materialized (
+  -- Of each chain: operations that have no known time, and why the period may lack others.
+  select chain_id,
+         (
+           select coalesce(sum(operations), 0)::bigint from explorer.operations_daily
+           where day is null and operations_daily.chain_id = chains.chain_id
+         ) as untimed,
+         explorer.incompleteness(chain_id, 'user-operations', since) as caveat
   from explorer.chains, period
 )
 select date_trunc('week', day::timestamp)::date as week, chain_id, sum(operations)::bigint as operations,
@@ -21,13 +26,9 @@ select date_trunc('week', day::timestamp)::date as week, chain_id, sum(operation
        case when sum(operations) >= 20
             then round(100.0 * coalesce(sum(operations) filter (where kind_now = 'eip7702'), 0)
               / sum(operations), 1) end as percent,
-       (
-         -- Operations of the chain that have no known time, and are left out.
-         select coalesce(sum(other.operations), 0)::bigint
-         from explorer.operations_daily as other
-         where other.day is null and other.chain_id = kinds.chain_id
-       ) as untimed, (select caveat from incomplete where incomplete.chain_id = kinds.chain_id) as caveat
+       untimed, caveat
 from explorer.sender_kinds_daily as kinds
+left join left_out using (chain_id)
 where day >= (select since from period) and (:chain::bigint is null or chain_id = :chain)
-group by week, chain_id
+group by week, chain_id, untimed, caveat
 order by week desc, chain_id;

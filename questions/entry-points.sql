@@ -9,9 +9,14 @@ with period as materialized (
   select date_trunc('week', (max(newest_at) at time zone 'UTC')::date - :days::int + 1)::date as since
   from explorer.freshness
   where operation = 'user-operations' and (:chain::bigint is null or chain_id = :chain)
-), incomplete as materialized (
-  -- Why the period may lack operations.
-  select chain_id, explorer.incompleteness(chain_id, 'user-operations', since) as caveat
+), left_out as materialized (
+  -- Of each chain: operations that have no known time, and why the period may lack others.
+  select chain_id,
+         (
+           select coalesce(sum(operations), 0)::bigint from explorer.operations_daily
+           where day is null and operations_daily.chain_id = chains.chain_id
+         ) as untimed,
+         explorer.incompleteness(chain_id, 'user-operations', since) as caveat
   from explorer.chains, period
 )
 select date_trunc('week', day)::date as week, chain_id, entry_point_version as version,
@@ -19,15 +24,11 @@ select date_trunc('week', day)::date as week, chain_id, entry_point_version as v
        -- A share of fewer than 20 says nothing.
        case when sum(sum(operations)) over all_versions >= 20
             then round(100 * sum(operations) / sum(sum(operations)) over all_versions, 1) end as percent,
-       (
-         -- Operations of the chain that have no known time, and are left out.
-         select coalesce(sum(other.operations), 0)::bigint
-         from explorer.operations_daily as other
-         where other.day is null and other.chain_id = daily.chain_id
-       ) as untimed, (select caveat from incomplete where incomplete.chain_id = daily.chain_id) as caveat
+       untimed, caveat
 from explorer.operations_daily as daily
+left join left_out using (chain_id)
 where day >= (select since from period)
   and (:chain::bigint is null or chain_id = :chain)
-group by week, chain_id, version
+group by week, chain_id, version, untimed, caveat
 window all_versions as (partition by date_trunc('week', day)::date, chain_id)
 order by week desc, chain_id, operations desc, version;

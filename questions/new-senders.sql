@@ -13,6 +13,14 @@ with period as materialized (
   select chain_id, from_at, to_at, caveat
   from explorer.history
   where operation = 'user-operations'
+), left_out as materialized (
+  -- Of each chain: operations that have no known time.
+  select chain_id,
+         (
+           select coalesce(sum(operations), 0)::bigint from explorer.operations_daily
+           where day is null and operations_daily.chain_id = chains.chain_id
+         ) as untimed
+  from explorer.chains
 ), begun as (
   select (first_operation_at at time zone 'UTC')::date as day, chain_id, count(*) as first_seen
   from explorer.senders
@@ -27,12 +35,8 @@ select day, chain_id,
             then first_seen end as new_senders,
        first_seen, date_trunc('second', from_at) as "from", date_trunc('second', to_at) as "to",
        case when history.chain_id is null then 'not complete anywhere' else caveat end as caveat,
-       (
-         -- Operations of the chain that have no known time, and are left out.
-         select coalesce(sum(other.operations), 0)::bigint
-         from explorer.operations_daily as other
-         where other.day is null and other.chain_id = begun.chain_id
-       ) as untimed
+       untimed
 from begun
 left join history using (chain_id)
+left join left_out using (chain_id)
 order by day desc, chain_id;

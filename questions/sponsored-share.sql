@@ -51,6 +51,14 @@ with history as materialized (
   from explorer.paymaster_history
   join counted using (chain_id)
   group by chain_id, address_hash, since, until, operations
+), left_out as materialized (
+  -- Of each chain: operations that have no known time.
+  select chain_id,
+         (
+           select coalesce(sum(operations), 0)::bigint from explorer.operations_daily
+           where day is null and operations_daily.chain_id = chains.chain_id
+         ) as untimed
+  from explorer.chains
 ), share as (
   select *, sum(paid) over (partition by chain_id) <= operations and operations >= 20 as is_sound from paid
 )
@@ -62,13 +70,9 @@ select rank, paymasters.chain_id, paymasters.address_hash, name, total_ops,
        case when operations is null then 'no two rankings within the complete history'
             when not is_sound and operations < 20 then 'fewer than 20 operations'
             when not is_sound then 'rankings count more operations than are listed' end as caveat,
-       (
-         -- Operations of the chain that have no known time, and are left out.
-         select coalesce(sum(other.operations), 0)::bigint
-         from explorer.operations_daily as other
-         where other.day is null and other.chain_id = paymasters.chain_id
-       ) as untimed
+       untimed
 from explorer.paymasters
+left join left_out on left_out.chain_id = paymasters.chain_id
 left join share on (share.chain_id, share.address_hash) = (paymasters.chain_id, paymasters.address_hash)
 left join explorer.addresses on (addresses.chain_id, hash) = (paymasters.chain_id, paymasters.address_hash)
 where rank is not null and (:chain::bigint is null or paymasters.chain_id = :chain)

@@ -11,9 +11,14 @@ with period as materialized (
          max(newest_at) as newest
   from explorer.freshness
   where operation = 'user-operations' and (:chain::bigint is null or chain_id = :chain)
-), incomplete as materialized (
-  -- Why the period may lack operations.
-  select chain_id, explorer.incompleteness(chain_id, 'user-operations', (since at time zone 'UTC')::date) as caveat
+), left_out as materialized (
+  -- Of each chain: operations that have no known time, and why the period may lack others.
+  select chain_id,
+         (
+           select coalesce(sum(operations), 0)::bigint from explorer.operations_daily
+           where day is null and operations_daily.chain_id = chains.chain_id
+         ) as untimed,
+         explorer.incompleteness(chain_id, 'user-operations', (since at time zone 'UTC')::date) as caveat
   from explorer.chains, period
 ), busiest as (
   select chain_id, sender as address_hash, count(*) as operations,
@@ -29,13 +34,9 @@ with period as materialized (
 )
 select busiest.chain_id, address_hash, addresses.name, operations, failed,
        round(fee * ('1e-' || native_decimals)::numeric, 6) as fee_native, native_symbol,
-       (
-         -- Operations of the chain that have no known time, and are left out.
-         select coalesce(sum(other.operations), 0)::bigint
-         from explorer.operations_daily as other
-         where other.day is null and other.chain_id = busiest.chain_id
-       ) as untimed, (select caveat from incomplete where incomplete.chain_id = busiest.chain_id) as caveat
+       untimed, caveat
 from busiest
+left join left_out on left_out.chain_id = busiest.chain_id
 left join explorer.chains on chains.chain_id = busiest.chain_id
 left join explorer.addresses on (addresses.chain_id, hash) = (busiest.chain_id, address_hash)
 order by operations desc, busiest.chain_id, address_hash;

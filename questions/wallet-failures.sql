@@ -9,22 +9,23 @@ with period as materialized (
   select (max(newest_at) at time zone 'UTC')::date - :days::int + 1 as since
   from explorer.freshness
   where operation = 'user-operations' and (:chain::bigint is null or chain_id = :chain)
-), incomplete as materialized (
-  -- Why the period may lack operations.
-  select chain_id, explorer.incompleteness(chain_id, 'user-operations', since) as caveat
+), left_out as materialized (
+  -- Of each chain: operations that have no known time, and why the period may lack others.
+  select chain_id,
+         (
+           select coalesce(sum(operations), 0)::bigint from explorer.operations_daily
+           where day is null and operations_daily.chain_id = chains.chain_id
+         ) as untimed,
+         explorer.incompleteness(chain_id, 'user-operations', since) as caveat
   from explorer.chains, period
 )
 select kind_now, chain_id, sum(operations)::bigint as operations, sum(failed)::bigint as failed,
        -- A share of fewer than 20 says nothing.
        case when sum(operations) >= 20
             then round(100.0 * sum(failed) / sum(operations), 1) end as failed_percent,
-       (
-         -- Operations of the chain that have no known time, and are left out.
-         select coalesce(sum(other.operations), 0)::bigint
-         from explorer.operations_daily as other
-         where other.day is null and other.chain_id = kinds.chain_id
-       ) as untimed, (select caveat from incomplete where incomplete.chain_id = kinds.chain_id) as caveat
+       untimed, caveat
 from explorer.sender_kinds_daily as kinds
+left join left_out using (chain_id)
 where day >= (select since from period) and (:chain::bigint is null or chain_id = :chain)
-group by kind_now, chain_id
+group by kind_now, chain_id, untimed, caveat
 order by failed_percent desc nulls last, operations desc, chain_id, kind_now;
