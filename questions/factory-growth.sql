@@ -1,7 +1,7 @@
 -- Which factories made most new accounts?
 --
 -- :chain = all  number of the chain
--- :days = 30    so many days back from the newest ranking, or all where they are fewer
+-- :days = 30    at least so many days back from the newest ranking, or all where they are fewer
 -- :limit = 20   rows at most
 --
 -- topic: accounts
@@ -11,9 +11,11 @@ with newest as materialized (
   from explorer.factory_history
   where :chain::bigint is null or chain_id = :chain
 ), period as materialized (
-  -- Not before the first ranking of the chain.
-  select chain_id, max(observed_at) as until,
-         greatest(min(observed_at), (select newest from newest) - make_interval(days => :days::int)) as since
+  -- From the last ranking that is so old, else from the first of the chain.
+  select chain_id, max(observed_at) as until, coalesce(
+           max(observed_at) filter (where observed_at <= (select newest from newest) - make_interval(days => :days::int)),
+           min(observed_at)
+         ) as since
   from explorer.factory_history
   where :chain::bigint is null or chain_id = :chain
   group by chain_id

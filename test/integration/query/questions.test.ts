@@ -260,7 +260,7 @@ describe('the answers', () => {
     expect(sum(shares, 'percent')).toBeCloseTo(100, 0);
   });
 
-  test('of factory-growth compare with the count as the period began', async () => {
+  test('of factory-growth compare with the count as the period began, and report from when', async () => {
     const rows = await database.query(
       `select address_hash, total_accounts from explorer.factory_history where chain_id = 10 limit 1`,
     );
@@ -273,11 +273,14 @@ describe('the answers', () => {
     );
     const growthOf = async (days: number) => {
       const [first] = (await answerTo('factory-growth', { days, limit: 1 })).rows;
-      return [first?.address_hash, first?.new_accounts];
+      const [from, to] = [first?.['from'], first?.['to']].map((at) => Date.parse(`${at}:00`));
+      const reported = Math.round(((to ?? 0) - (from ?? 0)) / 86_400_000);
+      return [first?.address_hash, first?.new_accounts, reported];
     };
-    expect(await growthOf(30)).toEqual([one?.address_hash, '800']);
-    expect(await growthOf(5)).toEqual([one?.address_hash, '400']);
-    expect(await growthOf(365)).toEqual([one?.address_hash, '900']);
+    // Each from the ranking with which it compares.
+    expect(await growthOf(30)).toEqual([one?.address_hash, '800', 50]);
+    expect(await growthOf(5)).toEqual([one?.address_hash, '400', 10]);
+    expect(await growthOf(365)).toEqual([one?.address_hash, '900', 60]);
   });
 });
 
