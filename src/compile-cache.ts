@@ -31,6 +31,5 @@ function parentsOf(path: string): string[] {
 /** Of this user or root, and writable by no other, or with a bit that makes this harmless. */
 function isOurs(path: string, harmless: number): boolean {
   const found = statSync(path);
-  const isSafe = (found.mode & 0o022) === 0 || (found.mode & harmless) !== 0;
-  return !isForeign(found) && isSafe;
+  return !isForeign(found, (found.mode & harmless) === 0 ? 0o022 : 0);
 }

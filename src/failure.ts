@@ -327,7 +327,6 @@ const systemLabels: Readonly<Record<string, string>> = {
   ENOTFOUND: 'host not found',
   EAI_AGAIN: 'host name lookup failed',
   UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
-  EPROTO: 'no TLS connection can be agreed on',
   ECONNRESET: 'connection reset',
   EPIPE: 'connection closed',
   ETIMEDOUT: 'connection timed out',
@@ -337,4 +336,8 @@ const systemLabels: Readonly<Record<string, string>> = {
   UND_ERR_BODY_TIMEOUT: 'the answer stopped half-way',
 };
 
-export const systemLabel = (code: string): string | null => systemLabels[code] ?? null;
+/** The texts of OpenSSL's errors name its functions and files, and differ in each process. */
+export const isTlsError = (code: string): boolean => /^(?:EPROTO|ERR_SSL_)/u.test(code);
+
+export const systemLabel = (code: string): string | null =>
+  isTlsError(code) ? 'no TLS connection can be agreed on' : (systemLabels[code] ?? null);

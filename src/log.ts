@@ -318,8 +318,7 @@ function prettyLine({ level, event, fields, says }: Line, style: LogStyle): stri
   const label = paint(style, colours[level], level.toUpperCase());
   const { stack } = fields;
   const frames = typeof stack === 'string' ? ` ${stack.replaceAll('\n', ' ')}` : '';
-  const text = printable(says + frames);
-  return `${time} ${label}: ${paint(style, 'strong', event)}  ${text}`;
+  return `${time} ${label}: ${paint(style, 'strong', event)}  ${printable(says + frames)}`;
 }
 
 function countedText(event: EventName, times: number): string {

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { enableCompileCache } from 'node:module';
 import { homedir } from 'node:os';
-import { performance } from 'node:perf_hooks';
 import { compileCacheFolder } from './compile-cache.ts';
 import { packageVersion } from './package-file.ts';
 import { type Context, programPrefix } from './cli/context.ts';

@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import { z } from 'zod';
 import { countArchived, replayArchive, replayed, type Replayed } from '../replay/replay.ts';
 import { counted, whole } from '../terminal/numbers.ts';

@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg';
-import { errorOf, type FailureClass, failures, systemLabel } from '../failure.ts';
+import { errorOf, type FailureClass, failures, isTlsError, systemLabel } from '../failure.ts';
 import { printable } from '../printable.ts';
 import { tlsRemedy } from './url.ts';
 
@@ -126,8 +126,8 @@ export function isConnectionLost(error: unknown): boolean {
   if (!(root instanceof Error)) return false;
   const code = codeOf(root);
   if (code === undefined) return driverLosses.has(root.message);
-  // No TLS can be agreed on: a wrong setting, which waiting does not cure.
-  if (!(root instanceof DatabaseError)) return systemLabel(code) !== null && code !== 'EPROTO';
+  // Without TLS a setting is wrong, which waiting does not cure.
+  if (!(root instanceof DatabaseError)) return systemLabel(code) !== null && !isTlsError(code);
   return (lostStates.has(code) || code.startsWith('08')) && !isLostBehind(root);
 }
 

@@ -16,17 +16,15 @@ export function describe(body: Buffer, redact: (text: string) => string): string
   if (body.length === 0) return 'an empty body';
   const message = messageOf(body);
   if (message !== null) return excerpt(message, redact);
-  const text = body.toString('utf8', 0, largestExcerptBytes);
+  const text = body.toString('utf8', 0, readAhead);
   if (!isForeign(body)) return excerpt(text, redact);
   const title = /<title[^<>]*>([^<]*)/iu.exec(text)?.[1] ?? text;
   return `something in front of the explorer answers: ${excerpt(title, redact)}`;
 }
 
-const largestExcerptBytes = 64 * 1024;
-
 /** Whether a body cannot be the explorer's, which answers in JSON: a page or text of a firewall, proxy or login. */
 const isForeign = (body: Buffer): boolean =>
-  /^\s*[^\s[{"]/u.test(body.toString('utf8', 0, largestExcerptBytes));
+  /^\s*[^\s[{"]/u.test(body.toString('utf8', 0, readAhead));
 
 /** Bytes of each end of a large body that are checked: room for a BOM and white space. */
 const endBytes = 64;
@@ -164,20 +162,22 @@ const unstorable = /\\u(?:0000|d[89a-f])/iu;
 /** A page of 500 KB has 15,000 values, in ten levels. More take seconds and the stack: a byte may become a hundred. */
 const mostValues = 30_000;
 const mostLevels = 1_024;
-
-const quote = 0x22;
-const backslash = 0x5c;
+/** In a row. An amount in wei has 78; with a million times as many, the parser of numbers runs out of stack. */
+const mostDigits = 10_000;
 
 /** Why a body would become too much to parse; null: it would not. Takes a third of the parse. */
 function excessOf(body: Buffer): string | null {
   const { length } = body;
   let values = 1;
   let levels = 0;
+  let digits = 0;
   for (let at = 0; at < length; at += 1) {
-    const byte = body[at];
-    if (byte === quote) {
+    const byte = body[at] ?? 0;
+    digits = byte >= 0x30 && byte <= 0x39 ? digits + 1 : 0;
+    if (digits > mostDigits) return `the body has a number of more than ${mostDigits} digits`;
+    if (byte === 0x22 /* " */) {
       at += 1;
-      while (at < length && body[at] !== quote) at += body[at] === backslash ? 2 : 1;
+      while (at < length && body[at] !== 0x22) at += body[at] === 0x5c /* \ */ ? 2 : 1;
     } else if (byte === 0x2c /* , */) {
       values += 1;
     } else if (byte === 0x5b /* [ */ || byte === 0x7b /* { */) {

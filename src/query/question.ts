@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { performance } from 'node:perf_hooks';
 import type { Pool } from 'pg';
 import { z } from 'zod';
 import { packageFile } from '../package-file.ts';

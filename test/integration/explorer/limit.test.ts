@@ -3,6 +3,7 @@ import type { Writable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Timeouts } from '../../../src/explorer/client.ts';
+import { largestBodyBytes } from '../../../src/explorer/response.ts';
 import { page, serve, serveBytes, serveSocket, start } from './server.ts';
 import { hangMs } from '../../harness/process.ts';
 
@@ -90,6 +91,42 @@ describe('an answer is too large', () => {
       response.writeHead(200, { 'x-long': 'x'.repeat(100_000) }).end(page);
     });
     expect((await start(baseUrl, once).fail()).failure).toBe('unreachable');
+  });
+});
+
+/** @returns the longest CPU time, in ms, in which `work` lets nothing else of its thread run */
+async function longestBlockMs(work: () => Promise<unknown>): Promise<number> {
+  let longestMs = 0;
+  let last = process.threadCpuUsage();
+  const measure = () => {
+    const { user, system } = process.threadCpuUsage(last);
+    longestMs = Math.max(longestMs, (user + system) / 1000);
+    last = process.threadCpuUsage();
+  };
+  const timer = setInterval(measure, 1);
+  await work().finally(() => clearInterval(timer));
+  measure();
+  return longestMs;
+}
+
+describe('no page, accepted or not, blocks other work for a second:', () => {
+  const filled = (text: string) =>
+    text.repeat(Math.floor((largestBodyBytes - 1_000) / text.length));
+  test.each([
+    ['as many long numbers as may be', `[${`${'1'.repeat(270)},`.repeat(29_000)}0]`],
+    ['short numbers beside a long one', `[1e400,${filled('1.5e300,')}0]`],
+    ['objects beside a long number', `[1e400,${filled('{"a":{}},')}0]`],
+    ['one number', filled('1')],
+    ['a text of backslashes', `"${filled(String.raw`\\`)}"`],
+    ['a text that escapes a beginning of the key', `"${filled(String.raw`\\u0063anary-api/key`)}"`],
+    ['a text of percent signs', `"${filled('%25')}"`],
+    ['a text of NUL characters', `"${filled(String.raw`\u0000`)}"`],
+  ])('%s', async (_what, note) => {
+    const body = `{"items":[{"note":${note}}],"next_page_params":null}`;
+    expect(body.length).toBeLessThan(largestBodyBytes);
+    const { baseUrl } = await serve((_request, response) => void response.end(body));
+    const { get } = start(baseUrl, once);
+    expect(await longestBlockMs(() => get().catch(() => undefined))).toBeLessThan(1_000);
   });
 });
 

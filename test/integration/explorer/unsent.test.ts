@@ -26,6 +26,11 @@ describe('a request that never left gives its slot back:', () => {
   });
 });
 
+test('a server without TLS is named in no words of OpenSSL', async () => {
+  const baseUrl = (await serveBytes('no TLS\r\n')).replace('http:', 'https:');
+  expect((await start(baseUrl, once).fail()).detail).toBe('no TLS connection can be agreed on');
+});
+
 describe('a request that left is paid:', () => {
   test.each([
     ['its answer is cut', 'HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{"items":['],

@@ -106,6 +106,20 @@ test.each([
   expect(refusal(text).detail).toBe('the body nests deeper than 1024 levels');
 });
 
+test.each(['', '-', '0.', '1e'])(
+  'a number that begins with %j has a limit of digits',
+  (beginning) => {
+    const digits = '1'.repeat(10_000);
+    expect(parse(noted(beginning + digits))).toEqual({
+      items: [{ note: beginning + digits }],
+      next_page_params: null,
+    });
+    expect(refusal(noted(`${beginning}${digits}1`)).detail).toBe(
+      'the body has a number of more than 10000 digits',
+    );
+  },
+);
+
 test('a page of as many values and levels as are allowed keeps its digits, is cleaned, and can be written', () => {
   const deep = noted(`[9007199254740993,${nested(1_020)},${'0,'.repeat(28_000)}0]`);
   expect(JSON.stringify(parse(deep))).toBe(deep.replace(String.raw`\u0000`, ''));
