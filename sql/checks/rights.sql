@@ -26,7 +26,7 @@ cross join lateral (
       'role %I may not change what %I owns: run "explorer-etl migrate" as %2$I', current_user, owner
     )
     when not $1 and not has_database_privilege(datname, 'create') then format(
-      'role %I may not create schemas: run "grant create on database %I to %1$I" as %I',
+      'role %I may not create schemas: run "grant create on database %I to %1$I" as %3$I',
       current_user, datname, pg_get_userbyid(datdba)
     )
   end as problem

@@ -39,11 +39,11 @@ const driverLosses: ReadonlySet<string> = new Set([
 /** The class of a SQLSTATE, or of its first two characters; others are `not-stored`. */
 const classes: Readonly<Record<string, FailureClass>> = {
   '28': 'database-login',
+  '3D000': 'database-login',
   '53100': 'database-full',
   '53300': 'database-connections',
   '25006': 'database-read-only',
   '42501': 'database-permission',
-  '3D000': 'database-object',
   '3F000': 'database-object',
   '42703': 'database-object',
   '42704': 'database-object',

@@ -34,13 +34,15 @@ async function problems({ url }: Pick<OpenDatabase, 'url'>) {
   return failed.map(({ name, message }) => ({ name, message }));
 }
 
-/** Runs the statements that problems name, as a user would. */
+/** Runs the statements that problems name, as a user would, and as the role that they name. */
 async function obey(admin: OpenDatabase, found: readonly { readonly message: string }[]) {
   const named = found.flatMap(({ message }) => [
-    ...message.matchAll(/"((?:grant|alter|select) [^"]+)"/gu),
+    ...message.matchAll(/"((?:grant|alter|select) [^"]+)"(?: as (\w+))?/gu),
   ]);
   expect(named).not.toEqual([]);
-  for (const [, statement = ''] of named) await admin.query(statement);
+  for (const [, statement = '', role = 'none'] of named) {
+    await admin.query(`set role ${role}; ${statement}; reset role`);
+  }
 }
 
 /** A user of the test's own, who has no right but to connect. */

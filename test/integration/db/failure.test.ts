@@ -3,7 +3,12 @@ import { createServer } from 'node:net';
 import { sql } from 'drizzle-orm';
 import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
-import { describeDatabaseError, isConnectionLost, isRetryable } from '../../../src/db/failure.ts';
+import {
+  databaseClassOf,
+  describeDatabaseError,
+  isConnectionLost,
+  isRetryable,
+} from '../../../src/db/failure.ts';
 import { createPool } from '../../../src/db/pool.ts';
 import { urlOfDatabase } from '../../harness/client.ts';
 import { freshDatabase, sharedDatabase } from '../../harness/database.ts';
@@ -111,6 +116,7 @@ describe('the description of a failure', () => {
     const error = await failureOf(poolOf(url).query('select 1'));
     expect(describeDatabaseError(error)).toBe(described);
     expect(isConnectionLost(error)).toBe(isLost);
+    expect(databaseClassOf(error)).toBe(isLost ? 'database-unreachable' : 'database-login');
   });
 
   test('distinguishes a server that lost its connection to another from a lost server', async () => {
