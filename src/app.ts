@@ -10,8 +10,8 @@ import {
   secretsOf,
   type Settings,
 } from './config/settings.ts';
-import { isLastingFault, isPermissionDenied, MigrationError } from './db/failure.ts';
-import { problemsOf } from './db/fitness.ts';
+import { codeOfFailure, isLastingFault, isPermissionDenied, MigrationError } from './db/failure.ts';
+import { dataProblems, problemsOf } from './db/fitness.ts';
 import { type Waiting, withAdvisoryLock } from './db/lock.ts';
 import { migrate, type Migrated } from './db/migrate.ts';
 import { type DatabaseTimeouts, openWorkPools, ownConnections, workTimeouts } from './db/pool.ts';
@@ -85,8 +85,11 @@ export async function prepareDatabase({ url, pool }: Place, waiting?: Waiting): 
     }
     return result;
   } catch (error) {
-    if (!isPermissionDenied(error)) throw error;
-    const [problem = 'its owner has to migrate it'] = await problemsOf(pool, 'rights', [false]);
+    const isDenied = isPermissionDenied(error);
+    // duplicate_table
+    if (!isDenied && codeOfFailure(error) !== '42P07') throw error;
+    const found = isDenied ? problemsOf(pool, 'rights', [false]) : dataProblems(pool, false);
+    const [problem = 'its owner has to migrate it'] = await found;
     const message = `The database is not of this version yet: ${problem}.`;
     throw new MigrationError(message, { cause: error });
   }

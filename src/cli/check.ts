@@ -130,7 +130,7 @@ async function checkDatabase(database: OpenDatabase, settings: Settings): Promis
   if (problems.length === 0) {
     problems.push(...(await connectionProblems(database, settings, isMigrated)));
     // A database that is behind has some tables, and lacks others.
-    if (isMigrated || isNew) problems.push(...(await dataProblems(pool, isMigrated)));
+    if (isMigrated || isNew) problems.push(...(await dataProblems(pool, isMigrated, state?.lost)));
     if (isMigrated) problems.push(...(await conflicts(database, settings)));
   }
   const failed = problems.map((problem) => checkOf('database', problem, 'failed'));

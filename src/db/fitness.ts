@@ -16,13 +16,20 @@ export async function problemsOf(
   return rows.map(({ problem }) => problem);
 }
 
-/** What of tables, sequences and rows is missing or contradicts the rest, and what to run. */
-export async function dataProblems(pool: Pool, isMigrated: boolean): Promise<string[]> {
+/** What of tables, sequences and rows, and of `lost` views, is missing or contradicts the rest, and what to run. */
+export async function dataProblems(
+  pool: Pool,
+  isMigrated: boolean,
+  lost: readonly string[] = [],
+): Promise<string[]> {
   const folder = packageFile('migrations');
   const files = (await readdir(folder)).filter((name) => name.endsWith('.sql'));
   const texts = await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')));
   const created = texts.join('\n').matchAll(/^CREATE TABLE "(\w+)"\."(\w+)"/gmu);
   const tables = [...created].map(([, schema, name]) => `${schema}.${name}`);
   const missing = await problemsOf(pool, 'tables', [tables, isMigrated]);
-  return isMigrated && missing.length === 0 ? problemsOf(pool, 'data') : missing;
+  if (!isMigrated || missing.length > 0) return missing;
+  return lost.length === 0
+    ? problemsOf(pool, 'data')
+    : [`missing: ${lost.join(', ')}; run "explorer-etl migrate"`];
 }

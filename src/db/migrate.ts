@@ -112,8 +112,9 @@ export async function readSchema(pool: Pool, folder = packagedFolder) {
     /** Migrations of a newer program; its views count as one. */
     ahead:
       [...applied].filter((when) => when > newest).length + (isNewerProgram(made?.program) ? 1 : 0),
-    /** The hash of the files that made the views; null: none. */
-    views: made?.hash ?? null,
+    /** The hash of the files that made the views; null: none, or some are lost. */
+    views: made?.lost.length === 0 ? made.hash : null,
+    lost: made?.lost ?? [],
   };
 }
 

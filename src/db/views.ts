@@ -82,13 +82,17 @@ export async function readViewSet(folder: string, tables: string, lists: ListNam
   return { files: inOrder(files), hash };
 }
 
-/** @returns null if the database has none */
+/** What `migrate` noted, and the views and functions that were dropped since; null if the database has none. */
 export async function readMadeViews(pool: Pool) {
   if (!(await isPrepared(pool))) return null;
   const rows = await rowsOf(
     pool,
-    () => z.object({ program: z.string(), hash: z.string() }),
-    'select program, hash from etl.view_migrations',
+    () => z.object({ program: z.string(), hash: z.string(), lost: z.array(z.string()) }),
+    `select program, hash, array(
+       select object from unnest(objects) as object where object not like 'trigger %'
+       except select object from (${viewsAndFunctions}) as made order by object
+     ) as lost
+     from etl.view_migrations`,
   );
   return rows[0] ?? null;
 }
@@ -236,14 +240,15 @@ const record = `
     objects text[] not null
   )`;
 
+const viewsAndFunctions = `
+  select format('view %s.%I', relnamespace::regnamespace, relname) as object, relowner as owner, relacl as rights
+  from pg_class where relkind = 'v'
+  union all
+  select format('function %s.%I', pronamespace::regnamespace, proname), proowner, proacl from pg_proc`;
+
 /** Statements that restore an object's owner and grants. */
 const rightsOn = `
-  with made as (
-    select format('view %s.%I', relnamespace::regnamespace, relname) as object, relowner as owner, relacl as rights
-    from pg_class where relkind = 'v'
-    union all
-    select format('function %s.%I', pronamespace::regnamespace, proname), proowner, proacl from pg_proc
-  )
+  with made as (${viewsAndFunctions})
   select object, format(
     'grant %s on %s to %s%s', privilege_type, regexp_replace(object, '^view ', ''),
     case grantee when 0 then 'public' else grantee::regrole::text end,

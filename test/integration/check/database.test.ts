@@ -216,6 +216,27 @@ test.each([
   expect(found[0]?.message).toMatch(/drop schema if exists explorer, etl, pgboss cascade$/u);
 });
 
+test('migrate says of tables without etl what check says', async () => {
+  const { database } = await copied();
+  await database.query('drop schema etl, pgboss cascade');
+  const [found] = await problems(database);
+  const { code, stderr } = await migrate(database);
+  expect(code).toBe(2);
+  expect(stderr).toContain(found?.message);
+});
+
+test('each view or function that is dropped is named, and migrate makes it again', async () => {
+  const { database } = await copied();
+  await database.query('drop view explorer.gaps cascade; drop function etl.data_problems');
+  const [found, ...others] = await problems(database);
+  expect(others).toEqual([]);
+  expect(found?.message).toMatch(
+    /^missing: function etl\.data_problems, view explorer\.gaps\b.*; run "explorer-etl migrate"$/u,
+  );
+  expect((await migrate(database)).code).toBe(0);
+  expect(await problems(database)).toEqual([]);
+});
+
 test('each table of items that is emptied or dropped is named, and what fills it again', async () => {
   const { database, simulator } = await copied();
   const tables = operationNames.map((name) => tableName(operations[name].table));

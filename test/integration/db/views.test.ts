@@ -37,6 +37,16 @@ test('migrate re-creates every view, function and trigger of a migrated database
   expect(new Set(found.map(({ object }) => object))).toEqual(new Set(rows[0]?.made));
 });
 
+test('a view or function that was dropped is made again', async () => {
+  for (const dropped of ['view etl.best', 'function etl.is_good']) {
+    const { pool, upgrade } = await firstRelease();
+    await pool.query(`drop ${dropped} cascade`);
+    expect(await upgrade(first)).toEqual({ applied: 0, views: 3 });
+    expect(await namesOf(pool, 'etl.best')).toEqual(['b']);
+    expect(await upgrade(first)).toEqual({ applied: 0, views: 0 });
+  }
+});
+
 test('a changed file is applied, and views of others stay', async () => {
   const { pool, upgrade } = await firstRelease();
   await pool.query('create view public.mine as select name from etl.best');
