@@ -46,11 +46,10 @@ export const uncached: MiddlewareHandler = async (context, next) => {
   context.header('cache-control', 'no-store');
 };
 
-const ownNames: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
-
 /** Refuses unknown host names against DNS rebinding. With a token, the names are optional. */
 export function knownHosts({ token, hosts }: Access): MiddlewareHandler {
-  const known = new Set([...ownNames, ...hosts.map((host) => host.toLowerCase())]);
+  const own = ['localhost', '127.0.0.1', '[::1]'];
+  const known = new Set([...own, ...hosts.map((host) => host.toLowerCase())]);
   const isOpen = token !== null && hosts.length === 0;
   return async (context, next) => {
     const name = URL.parse(`http://${context.req.header('host') ?? ''}`)?.hostname;

@@ -9,8 +9,8 @@ const mostUnsentBytes = 16 * 1024 * 1024;
 const sliceBytes = 256;
 
 /**
- * Bounds what all clients of a server can take: a connection that sends a request before its last answer is sent is
- * closed. The newest client, which may be a probe, always gets in: those that do not read make room first.
+ * Bounds what all clients of a server can take: a connection that sends a body, or a request before its last answer is
+ * sent, is closed. The newest client, which may be a probe, always gets in: those that do not read make room first.
  */
 export function boundClients(
   server: Server,
@@ -28,8 +28,10 @@ export function boundClients(
     socket.on('readable', () => readSlices(socket));
   });
   server.on('request', (request, response) => {
-    const { socket } = request;
-    if (clients.get(socket) !== null) return void socket.destroy();
+    const { socket, headers } = request;
+    // No client of ours sends a body; Node would read one of any length to its end.
+    const hasBody = 'transfer-encoding' in headers || Number(headers['content-length'] ?? 0) > 0;
+    if (hasBody || clients.get(socket) !== null) return void socket.destroy();
     note(socket, response);
     response.on('prefinish', () => {
       note(socket, response);
@@ -45,9 +47,8 @@ export function boundClients(
 
 /** `read` emits the slice as 'data', which the parser reads. */
 function readSlices(socket: Socket): void {
-  while (!socket.destroyed) {
-    if (socket.read(Math.min(sliceBytes, socket.readableLength)) === null) return;
-  }
+  const read = (): unknown => socket.read(Math.min(sliceBytes, socket.readableLength));
+  while (!socket.destroyed && read() !== null);
 }
 
 /** The longest silent of those that do not read their answer, else of the idle, else of those that wait for one. */

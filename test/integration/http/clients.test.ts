@@ -57,6 +57,19 @@ test('of many requests that are sent at once only a few are parsed', async () =>
   expect(parsed).toBeLessThan(20);
 });
 
+test.each(['Content-Length: 1000000000', 'Transfer-Encoding: chunked'])(
+  'a connection that sends a body with %s is closed, and gets no answer',
+  async (header) => {
+    const page = await servedPage(null, { metricsAddress: { host: '127.0.0.1', port: 0 } });
+    for (const port of [page.address.port, page.metricsAddress?.port ?? 0]) {
+      for (const method of ['GET', 'POST', 'OPTIONS']) {
+        const head = `${method} /healthz HTTP/1.1\r\nHost: localhost\r\n${header}\r\n\r\n`;
+        expect(await received(open(port, head))).toBe('');
+      }
+    }
+  },
+);
+
 test('a connection serves one request after the other', async () => {
   const page = await servedPage(null);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
