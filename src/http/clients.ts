@@ -29,9 +29,10 @@ export function boundClients(
   });
   server.on('request', (request, response) => {
     const { socket, headers } = request;
-    // No client of ours sends a body; Node would read one of any length to its end.
-    const hasBody = 'transfer-encoding' in headers || Number(headers['content-length'] ?? 0) > 0;
-    if (hasBody || clients.get(socket) !== null) return void socket.destroy();
+    // No client of ours sends a body or another protocol; Node would read either to its end.
+    const { upgrade, 'transfer-encoding': coding, 'content-length': length = '0' } = headers;
+    const hasMore = (upgrade ?? coding) !== undefined || length !== '0';
+    if (hasMore || clients.get(socket) !== null) return void socket.destroy();
     note(socket, response);
     response.on('prefinish', () => {
       note(socket, response);
@@ -47,8 +48,7 @@ export function boundClients(
 
 /** `read` emits the slice as 'data', which the parser reads. */
 function readSlices(socket: Socket): void {
-  const read = (): unknown => socket.read(Math.min(sliceBytes, socket.readableLength));
-  while (!socket.destroyed && read() !== null);
+  while (!socket.destroyed && socket.read(Math.min(sliceBytes, socket.readableLength)) !== null);
 }
 
 /** The longest silent of those that do not read their answer, else of the idle, else of those that wait for one. */

@@ -57,8 +57,12 @@ test('of many requests that are sent at once only a few are parsed', async () =>
   expect(parsed).toBeLessThan(20);
 });
 
-test.each(['Content-Length: 1000000000', 'Transfer-Encoding: chunked'])(
-  'a connection that sends a body with %s is closed, and gets no answer',
+test.each([
+  'Content-Length: 1000000000',
+  'Transfer-Encoding: chunked',
+  'Connection: Upgrade\r\nUpgrade: websocket',
+])(
+  'a connection that sends more than a request, with %j, is closed, and gets no answer',
   async (header) => {
     const page = await servedPage(null, { metricsAddress: { host: '127.0.0.1', port: 0 } });
     for (const port of [page.address.port, page.metricsAddress?.port ?? 0]) {
