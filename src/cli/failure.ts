@@ -75,18 +75,18 @@ export function failureOf(
   { databaseUrl, commandLine }: Pick<Context, 'databaseUrl' | 'commandLine'>,
 ): Failure {
   const code = codeOfFailure(error);
-  const ofDatabase = databaseFailure(error);
+  const { hint: advice = null, ...exit } = databaseFailure(error);
   if (error instanceof KnownError) {
     const { kind, problems } = error;
     // The flag takes precedence over the environment.
     const source = databaseUrl === undefined ? 'DATABASE_URL' : '--database-url';
-    const check = ofDatabase?.hint ?? `Check ${source}.`;
+    const check = advice ?? `Check ${source}.`;
     const usual = kind === 'database-unavailable' ? check : null;
     const messages = problems.map(({ where, message, command }) => {
       const hint = command === undefined ? usual : `Try: ${commandLine(command)}`;
       return { code, where, message, hint };
     });
-    return { ...failureOfKind(kind, ...messages), ...(ofDatabase && { exit: ofDatabase.exit }) };
+    return { ...failureOfKind(kind, ...messages), ...exit };
   }
   if (error instanceof ExplorerError) {
     return failureOfKind('explorer', { code: error.failure, message: error.message });
@@ -96,20 +96,14 @@ export function failureOf(
     return failureOfKind('usage', { code, message: `${path}: ${getSystemErrorMessage(errno)}.` });
   }
   const kind = isOfDatabase(error) ? 'database' : 'unexpected';
-  const failure = failureOfKind(kind, {
-    code,
-    message: `${describeDatabaseError(error)}.`,
-    hint: ofDatabase?.hint ?? null,
-  });
-  return { ...failure, ...(ofDatabase && { exit: ofDatabase.exit }) };
+  const message = `${describeDatabaseError(error)}.`;
+  return { ...failureOfKind(kind, { code, message, hint: advice }), ...exit };
 }
 
-/** Exit and advice of a fault that has a class of its own; null: none, or no connection. */
-function databaseFailure(error: unknown) {
+/** Exit and advice of a fault of the database that has a class of its own. */
+function databaseFailure(error: unknown): { readonly exit?: Exit; readonly hint?: string } {
   const failure = databaseClassOf(error);
-  if (failure === null || failure === 'database-unreachable' || failure === 'not-stored') {
-    return null;
-  }
+  if (failure === null || failure === 'database-unreachable' || failure === 'not-stored') return {};
   const { exit, advice: hint } = failures[failure];
   return { exit: exit === 2 ? exits.wrongUse : exits.failed, hint };
 }

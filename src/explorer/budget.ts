@@ -137,7 +137,7 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
       }
       const { failure } = error;
       if (failures[failure].stops !== 'key') return;
-      const paused = await pause(pauseMs(error), failure, said(error));
+      const paused = await pause(pauseMs(error), failure, error.text);
       if (paused !== undefined && paused.wait_ms > longestWaitMs) throw new KeyPausedError(paused);
     },
     giveBack,
@@ -150,9 +150,6 @@ type Reported = Pick<RateHeaders, 'limit' | 'creditsRemaining'> & { readonly at:
 const nothingReported: Reported = { limit: null, creditsRemaining: null, at: null };
 
 const noneRemaining = 'the explorer says that no request remains until its limit is reset';
-
-const said = ({ status, detail }: ExplorerError) =>
-  status === null ? detail : `HTTP ${status}, ${detail}`;
 
 /** How long an answer pauses its key, in ms; null: until the credits are reset. */
 function pauseMs({ failure, retryAfterMs }: ExplorerError): number | null {

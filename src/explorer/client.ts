@@ -195,19 +195,16 @@ const tooLarge = new Set<unknown>(['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'ERR_BUFFER_
 
 /** A transport's error may hold sockets, headers and the URL: the cause is a redacted copy. */
 function transportError(error: unknown, { redact, maxBodyBytes }: ExchangeOptions): ExplorerError {
-  const { name, message } = error instanceof Error ? error : new Error(String(error));
-  const code = error instanceof Error && 'code' in error ? error.code : null;
-  const cause = Object.assign(new Error(redact(message)), {
-    name,
-    ...(typeof code === 'string' && { code }),
-  });
+  const met: NodeJS.ErrnoException = error instanceof Error ? error : new Error(String(error));
+  const { name, message, code } = met;
+  const cause = Object.assign(new Error(redact(message)), { name, code });
   if (tooLarge.has(code)) {
     const detail = `the body exceeds ${maxBodyBytes} bytes`;
     return new ExplorerError({ failure: 'envelope-invalid', status: null, detail, cause });
   }
-  const label = typeof code === 'string' ? systemLabel(code) : null;
+  const label = code === undefined ? null : systemLabel(code);
   const detail = excerpt(label ?? (message || name), redact);
-  const isSent = !(error instanceof Error && unconnected.has(error));
+  const isSent = !unconnected.has(met);
   return new ExplorerError({ failure: 'unreachable', status: null, detail, isSent, cause });
 }
 

@@ -33,6 +33,11 @@ export class ExplorerError extends Error {
     this.retryAfterMs = retryAfterMs;
     this.isSent = isSent;
   }
+
+  /** The failure without its class. */
+  get text(): string {
+    return this.status === null ? this.detail : `HTTP ${this.status}, ${this.detail}`;
+  }
 }
 
 export const pauseShape = () =>

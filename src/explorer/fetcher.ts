@@ -4,7 +4,7 @@ import { signals } from '../signals.ts';
 import { type Budget, type BudgetLane, creditsPerRequest } from './budget.ts';
 import type { ExplorerClient, ExplorerRequest, Reply } from './client.ts';
 import { ExplorerError } from './error.ts';
-import { parseBody } from './response.ts';
+import { notPage, parseBody } from './response.ts';
 
 /** A page with its bytes, value, and facts of the request. */
 export interface FetchedPage extends Pick<Reply, 'body' | 'bytes' | 'latencyMs'> {
@@ -138,9 +138,8 @@ function createEchoFilter(secrets: readonly string[], redact: (text: string) => 
 /** A failure here fails this attempt only: a cut body may look like a page, and is whole when requested again. */
 function readPage(body: Buffer, redact: (text: string) => string): unknown {
   const json = parseBody(body, redact);
-  if (!lacksNext(json)) return json;
-  const detail = 'the page has no field next_page_params, not even null';
-  throw new ExplorerError({ failure: 'envelope-invalid', status: 200, detail });
+  if (lacksNext(json)) throw notPage('the page has no field next_page_params, not even null');
+  return json;
 }
 
 /** Whether the page lacks its next cursor: a retry may bring a lost field. */

@@ -75,11 +75,10 @@ export class Host {
           const last = error instanceof KeyPausedError ? errors.at(-1) : error;
           if (!(last instanceof ExplorerError)) throw error;
           const isOfHost = await this.#noteFailure(feed, last, sentMs);
-          if (last !== error) throw error;
-          if (!isOfHost || mode === 'give-up') throw error;
+          if (last !== error || !isOfHost || mode === 'give-up') throw error;
         } finally {
           const [met] = errors;
-          const first = reason ?? (met && textOf(met));
+          const first = reason ?? met?.text;
           const waitedMs = Math.round(now() - beganMs);
           if (first !== undefined) {
             await onTrouble(request, { failed: errors.length, reason: first, waitedMs });
@@ -142,7 +141,7 @@ export class Host {
 
   /** @returns whether the explorer fails, not the feed alone */
   async #noteFailure(feed: string, error: ExplorerError, sentMs: number): Promise<boolean> {
-    const { failure, isSent } = error;
+    const { failure, isSent, text: problem } = error;
     if (failures[failure].isOfHost !== true) {
       await this.#noteAnswer(feed);
       return false;
@@ -152,7 +151,6 @@ export class Host {
       if (this.#answeredMs > sentMs || this.#alone.has(feed)) return false;
       this.#failing.add(feed);
     }
-    const problem = textOf(error);
     const { pool, origin } = this.#options;
     const agreeing = isSent ? this.#failing.size : null;
     const values = [origin, failure, problem, agreeing, this.#alone.size];
@@ -167,9 +165,6 @@ const noWait: { readonly isProbe: boolean; readonly reason: string | null } = {
   isProbe: false,
   reason: null,
 };
-
-const textOf = ({ status, detail }: ExplorerError) =>
-  status === null ? detail : `HTTP ${status}, ${detail}`;
 
 const lookShape = () =>
   z.object({

@@ -212,7 +212,7 @@ export function parseBody(
   }
 }
 
-const notPage = (detail: string) =>
+export const notPage = (detail: string) =>
   new ExplorerError({ failure: 'envelope-invalid', status: 200, detail });
 
 function storable(value: unknown): unknown {

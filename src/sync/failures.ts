@@ -51,10 +51,8 @@ export async function failureOfWalk(
 }
 
 function failureOf(error: unknown): FeedFailure | null {
-  if (error instanceof ExplorerError) {
-    const status = error.status === null ? '' : `HTTP ${error.status}, `;
-    return feedFailure(error.failure, `${status}${error.detail}`, error.retryAfterMs);
-  }
+  if (error instanceof ExplorerError)
+    return feedFailure(error.failure, error.text, error.retryAfterMs);
   if (!(error instanceof KeyPausedError)) return null;
   return feedFailure(error.failure, error.detail, error.retryAfterMs);
 }
