@@ -223,11 +223,11 @@ export async function registerSettings(
   const changed = await registerFeeds(db, all.filter(isOurs), from, source);
   const every = configuredLanes(await withTargets(db, { configFile, chains }));
   const lanes = every.filter(({ lane }) => isOurs(lane));
-  const wish = { deployment, isWhole, takes: isReopened ? [] : [...others] };
+  const claim = { deployment, isWhole, takes: isReopened ? [] : [...others] };
   await wantLanes(
     db,
     lanes.map(({ lane }) => lane),
-    wish,
+    claim,
   );
   // Without a file a command's flags state the target.
   if (from === 'file') await reconcileTargets(db, lanes);

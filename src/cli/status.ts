@@ -94,7 +94,7 @@ export function statusText(
   const lines = headline(document, look);
   if (isKnown(document)) lines.push(...summary(document, look));
   if (feeds.length > 0) lines.push('', ...feedTable(document, look));
-  lines.push(...wishLines(document, look));
+  lines.push(...deploymentLines(document, look));
   const named = reasons.filter(({ severity }, at) => at === 0 || severity !== 'info');
   const headlined = /^\d+ of \d+ feeds: /u.test(overall.sentence) ? '' : overall.sentence;
   const details = detailsOf({ feeds, reasons: named }, look, commandLine, headlined);
@@ -108,7 +108,7 @@ export function statusText(
 }
 
 /** Who wants the feeds, where several do, and what no one wants. */
-function wishLines({ deployments, at_rest }: StatusDocument, look: Look): string[] {
+function deploymentLines({ deployments, at_rest }: StatusDocument, look: Look): string[] {
   const named = deployments.map(
     ({ name, feeds, workers }) =>
       `${printable(name)} ${counted(feeds, 'feed')}, ${workers === 0 ? 'no worker' : counted(workers, 'worker')}`,

@@ -92,8 +92,8 @@ export function disagreementError(found: readonly Disagreement[]): DeploymentErr
   );
 }
 
-/** What a process wants of a database. */
-export interface Wish {
+/** What a process claims of a database. */
+export interface Claim {
   /** The deployment that its file describes; null: it has no file. */
   readonly deployment: string | null;
   /** Whether its file names all that the deployment wants; else what it wanted before stays wanted. */
@@ -106,7 +106,7 @@ export interface Wish {
 export async function wantLanes(
   db: Database,
   lanes: readonly FeedLane[],
-  { deployment, isWhole, takes }: Wish,
+  { deployment, isWhole, takes }: Claim,
 ): Promise<void> {
   const named = lanes.map((lane) => ({ feed: feedName(lane), lane: lane.lane }));
   const wanted = sql`json_to_recordset(${JSON.stringify(named)}::json) as named(feed text, lane text)`;

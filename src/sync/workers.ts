@@ -150,9 +150,9 @@ export const readDeployments = (db: Pick<Database, 'execute'>) =>
   execute(db).rows(() => z.object({ name: z.string(), feeds: z.number(), workers: z.number() }))`
     select deployment as name, count(distinct feed)::int as feeds, (
       select count(*)::int from (${workersPresent}) as present
-      where present.deployment = wished.deployment and kind = 'start'
+      where present.deployment = wanted.deployment and kind = 'start'
     ) as workers
-    from etl.lanes, unnest(wanted_by) as wished(deployment)
+    from etl.lanes, unnest(wanted_by) as wanted(deployment)
     group by deployment
     order by deployment
   `;

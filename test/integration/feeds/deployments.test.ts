@@ -96,8 +96,8 @@ test('a command for some feeds takes none of the others away from its deployment
   await run('sync', '--chain', '10');
   await run('backfill', '--chain', '10', '--operation', 'factories');
 
-  const wished = await database.query('select feed, wanted_by from etl.lanes order by feed');
-  expect(wished).toEqual([
+  const wanted = await database.query('select feed, wanted_by from etl.lanes order by feed');
+  expect(wanted).toEqual([
     { feed: '10/factories', wanted_by: ['production'] },
     { feed: '8453/factories', wanted_by: ['production'] },
   ]);
