@@ -63,7 +63,8 @@ function judgePage(
       floor: reader.floor(),
       showsKnown: showsBlock(list, envelope.items, walk.scope.known),
     });
-  return { ...page, order, isOther, emptyRun, isOlder: isPast, end };
+  const isFromTop = step.cursor === null && facts.cursor_in !== null;
+  return { ...page, order, isOther, isFromTop, emptyRun, isOlder: isPast, end };
 }
 
 /** A page that nothing shows to be of this list covers nothing, and ends its walk: its cursor leads on in the other list. */
@@ -105,6 +106,8 @@ interface RecheckContext {
   /** Resolves when all earlier pages are written. */
   readonly queue: { drained(): Promise<void> };
   readonly signal: AbortSignal;
+  /** What is requested in place of the step's cursor; absent: that cursor. */
+  readonly cursor?: Step['cursor'];
 }
 
 /** The most answers to one request that are compared. */
@@ -118,12 +121,36 @@ const mostAnswers = 4;
 export async function checkPage(served: ServedPage, context: RecheckContext): Promise<JudgedPage> {
   const first = judgePage(served, context);
   const second = first.isOther ? await requestAgain(first, context) : first;
-  const page = await confirmEnd(second, context);
+  const page = await confirmHead(second, context);
   const { walk, reader } = context;
   const { db, operation } = reader;
   if (!page.isOther || operation.order === null) return page;
   const keys = rowsIn(page, context).map(({ key }) => key);
   return (await sharesStored(operation, db, walk.chain_id, keys)) ? page : distrust(page);
+}
+
+/** Above all blocks and batches. One more is the most that a parameter of 32 bits holds. */
+const topHeight = 2 ** 31 - 2;
+
+/**
+ * An empty head that leads on may hide what is above its cursor: the head is requested by a synthetic cursor above all
+ * heights, until two answers agree. If the service refuses it, the head itself is requested once more.
+ */
+async function confirmHead(head: JudgedPage, context: RecheckContext): Promise<JudgedPage> {
+  const { order } = context.reader.operation;
+  const isEmptyHead = context.step.cursor === null && suspicious(head) === 'empty';
+  if (!isEmptyHead || order?.givesCoverage !== true) return confirmEnd(head, context);
+  const fromTop = { ...context, cursor: order.cursorAt(order.topOf(topHeight)) };
+  const served = await requestAgain(head, fromTop).catch(nullIfRefused);
+  if (served === null) return confirmEnd(head, context);
+  const page = await confirmEnd(served, fromTop);
+  const top = page.order?.inOrder[0]?.height ?? -1;
+  // The cursor of a list of numbers is one above its page.
+  const isReached = top + 1 >= (head.order?.borders.next?.height ?? 0);
+  if (page.facts.items === 0 ? page.end !== null : !isReached) {
+    throw truncated('its first page is empty, and leads on to items that its top does not list');
+  }
+  return { ...page, facts: { ...page.facts, cursor_in: null } };
 }
 
 /**
@@ -153,7 +180,7 @@ async function confirmEnd(first: JudgedPage, context: RecheckContext): Promise<J
 }
 
 /** What of a page needs other evidence. */
-type Suspicion = 'end' | 'since' | 'empty';
+type Suspicion = 'end' | 'since' | 'empty' | 'from-top';
 
 /** An answer to a request, as it is compared with others. */
 export interface Answer {
@@ -187,9 +214,10 @@ async function lookAt(
 }
 
 /** Of empty pages in a row the first one needs other evidence. */
-function suspicious({ emptyRun, end }: JudgedPage): Suspicion | null {
+function suspicious({ emptyRun, end, isFromTop }: JudgedPage): Suspicion | null {
   if (end?.is === 'end') return 'end';
   if (end?.is === 'bound' && end.bound === 'since') return 'since';
+  if (isFromTop) return 'from-top';
   return emptyRun === 1 && end === null ? 'empty' : null;
 }
 
@@ -230,8 +258,9 @@ function judgeEnd(page: JudgedPage, context: RecheckContext): Promise<EndVerdict
 
 /** Makes a request once more, or another one at the same place. */
 async function repeatRequest(context: RecheckContext): Promise<JudgedPage> {
-  const { walk, reader, step, signal } = context;
-  return judgePage(await requestPage(walk, reader, step, signal, true), context);
+  const { walk, reader, step, signal, cursor = step.cursor } = context;
+  const served = await requestPage(walk, reader, { ...step, cursor }, signal, true);
+  return judgePage(served, context);
 }
 
 async function requestAgain({ facts }: JudgedPage, context: RecheckContext): Promise<JudgedPage> {
@@ -240,7 +269,7 @@ async function requestAgain({ facts }: JudgedPage, context: RecheckContext): Pro
   return { ...next, facts: { ...next.facts, attempts } };
 }
 
-/** Whether two answers end, or stay empty, alike. A list without an order may move between the two: most rows stay. */
+/** Whether two answers end, or stay empty, alike. A head, and a list without an order, may move between them: most rows stay. */
 function saysTheSame(a: JudgedPage, b: JudgedPage, context: RecheckContext): boolean {
   if (suspicious(a) !== suspicious(b)) return false;
   const placesIn = (page: JudgedPage) =>
@@ -248,7 +277,8 @@ function saysTheSame(a: JudgedPage, b: JudgedPage, context: RecheckContext): boo
   const [before, after] = [placesIn(a), placesIn(b)];
   const most = Math.max(before.size, after.size);
   const common = before.intersection(after).size;
-  return common === most || (context.reader.operation.order === null && common * 2 > most);
+  const mayMove = a.isFromTop || context.reader.operation.order === null;
+  return common === most || (mayMove && common * 2 > most);
 }
 
 /** Whether the items that contradict an end left: two requests at their position list nothing, or only the item above. */
@@ -260,18 +290,19 @@ async function isGone(verdict: EndVerdict, context: RecheckContext): Promise<boo
 }
 
 async function endsAt({ cursor, only }: EndQuestion, context: RecheckContext): Promise<boolean> {
-  try {
-    const step = { ...context.step, cursor, above: null, expected: null };
-    const { envelope, order } = await repeatRequest({ ...context, step });
-    if (envelope.next !== null || envelope.unreadable !== null) return false;
-    if (only === null) return envelope.items.length === 0;
-    const [first] = order?.inOrder ?? [];
-    return envelope.items.length === 1 && first?.height === only.height && first.key === only.key;
-  } catch (error) {
-    // A synthetic cursor may be refused: then it says nothing.
-    if (error instanceof ExplorerError && error.status === 400) return false;
-    throw error;
-  }
+  const step = { ...context.step, cursor, above: null, expected: null };
+  const page = await repeatRequest({ ...context, step, cursor }).catch(nullIfRefused);
+  const { next, unreadable, items } = page?.envelope ?? {};
+  if (next !== null || unreadable !== null) return false;
+  if (only === null) return items?.length === 0;
+  const [first] = page?.order?.inOrder ?? [];
+  return items?.length === 1 && first?.height === only.height && first.key === only.key;
+}
+
+/** A synthetic cursor may be refused: then it says nothing. */
+function nullIfRefused(error: unknown): null {
+  if (error instanceof ExplorerError && (error.status === 400 || error.status === 422)) return null;
+  throw error;
 }
 
 const truncated = (detail: string) =>

@@ -286,6 +286,10 @@ const foreignRanked: Falsify = ({ request: { cursor }, honest: { items }, chance
 /** The name of the lie of a whole story: `cutOff` says what the service lists then. */
 export const cutWhileAgain = 'end-insists';
 
+/** Leads on below a first page that is left out. */
+const emptyHead: Falsify = ({ request: { cursor }, honest }) =>
+  cursor === null && hasNext(honest) ? [] : null;
+
 /** Lies about which pages are, and those that stay for a round, however often they are requested. */
 const standing = [
   ...liesOf(newestFirst, { 'foreign-page': foreign(false) }),
@@ -293,6 +297,7 @@ const standing = [
   // A first page names none that has to be on it.
   ...liesOf(newestFirst, { 'foreign-head': foreign(true) }, unfindable),
   ...liesOf(newestFirst, { 'end-empty-repeated': empty(false) }, { isRepeated: true }),
+  ...liesOf(newestFirst, { 'empty-head-repeated': emptyHead }, { isRepeated: true }),
   ...liesOf(
     all,
     { 'field-missing-repeated': ({ honest: { items } }) => ({ items }) },
