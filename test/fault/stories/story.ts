@@ -9,7 +9,7 @@ import { isNewest, keepLists, type KeptExplorer, timeOf } from '../../harness/ke
 import { type Copier, deathsBy, openCopier, overlapMs, type Task } from './program.ts';
 import { cutOff, cutWhileAgain, type ListLie } from './lies.ts';
 import { cutList, Liar, type PlayedLie } from './service.ts';
-import { differencesFrom, falseClaims, lateAndMissed, type Moment } from './truth.ts';
+import { differencesFrom, falseClaims, lateAndMissed, missedAbove, type Moment } from './truth.ts';
 import { blocksWithin, type Chance, chanceOf, World } from './world.ts';
 import { inWords } from '../../harness/ledger.ts';
 
@@ -241,6 +241,11 @@ class Play {
       if (report.open.length > 0 || report.operation === 'optimism-batches') continue;
       const wrong = await falseClaims(this.#copier.pool, report, this.#moments, this.#lowestWanted);
       wrong.push(...(await this.#missed(report)));
+      if (isNewest(report.operation)) {
+        wrong.push(
+          ...(await missedAbove(this.#copier.pool, report, report.operation, this.#moments)),
+        );
+      }
       if (wrong.length === 0) continue;
       const played = this.#liar.played.filter(({ operation }) => operation === report.operation);
       const covered = report.covered.map(({ from, to }) => ({ from, to }));

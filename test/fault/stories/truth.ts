@@ -95,6 +95,10 @@ async function factsOf(pool: Pool, query: string): Promise<Facts> {
   return new Set(rows.map(({ fact }) => fact));
 }
 
+/** The keys of what is stored of a list that is newest first. */
+const keysOf = async (pool: Pool, list: keyof typeof newestLists) =>
+  new Set([...(await factsOf(pool, storedOf(list)))].map((fact) => fact.split('|')[1]));
+
 /** The rounds in which something may have been seen that is said to be true as of a time. */
 function since(moments: readonly Moment[], asOf: string | Date): readonly Moment[] {
   const ms = new Date(asOf).getTime();
@@ -199,6 +203,35 @@ export async function differencesFrom(
   return wrongFacts(held, [factsIn(feed, truth)], isWanted);
 }
 
+/** Items above what is covered that were listed since the last walk from the head began, and are not stored. */
+export async function missedAbove(
+  pool: Pool,
+  { feed, covered }: VerifiedFeed,
+  list: keyof typeof newestLists,
+  moments: readonly Moment[],
+): Promise<string[]> {
+  const { rows } = await pool.query<{ begun: Date }>(
+    `select opened_at as begun
+     from etl.walks join etl.runs on runs.id = run_id
+     where walks.feed = $1 and walks.state = 'finished' and from_head
+     order by walks.id desc
+     limit 1`,
+    [feed],
+  );
+  const [walk] = rows;
+  if (walk === undefined) return [];
+  const held = await keysOf(pool, list);
+  const highest = Math.max(...covered.map(({ to }) => to));
+  const [first, ...later] = since(moments, walk.begun).map(({ truth }) => factsIn(list, truth));
+  const missed = [...(first ?? [])].filter(
+    (fact) =>
+      placeOf(fact) > highest &&
+      !held.has(fact.split('|')[1]) &&
+      later.every((truth) => truth.has(fact)),
+  );
+  return missed.length === 0 ? [] : [`${missed.length} missing above ${highest}`];
+}
+
 /** Items of these that are listed between two blocks, and not stored. */
 export async function lateAndMissed(
   pool: Pool,
@@ -206,9 +239,7 @@ export async function lateAndMissed(
   { truth, late }: { readonly truth: Truth; readonly late: readonly number[] },
   { top, bottom }: { readonly top: number; readonly bottom: number },
 ): Promise<string[]> {
-  const held = new Set(
-    [...(await factsOf(pool, storedOf(feed)))].map((fact) => fact.split('|')[1]),
-  );
+  const held = await keysOf(pool, feed);
   return late.flatMap((id) => {
     const own = truth.operations.filter((operation) => operation.id === id);
     const [item] = itemsOf({ ...truth, operations: own }, feed);
