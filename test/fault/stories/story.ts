@@ -141,6 +141,10 @@ function finderAmong(polls: readonly Poll[]): Poll | undefined {
   return isRepeat && first.is_read ? first : polls[at + 1];
 }
 
+/** The second page in place of the first is like a first page that is left out: no reader can detect it. */
+const hidesHead = ({ lie, request }: PlayedLie) =>
+  lie.endsWith('/swapped-pages') && request.endsWith('its head');
+
 interface Cast {
   readonly service: KeptExplorer;
   readonly liar: Liar;
@@ -241,13 +245,12 @@ class Play {
       if (report.open.length > 0 || report.operation === 'optimism-batches') continue;
       const wrong = await falseClaims(this.#copier.pool, report, this.#moments, this.#lowestWanted);
       wrong.push(...(await this.#missed(report)));
-      if (isNewest(report.operation)) {
-        wrong.push(
-          ...(await missedAbove(this.#copier.pool, report, report.operation, this.#moments)),
-        );
+      const played = this.#liar.played.filter(({ operation }) => operation === report.operation);
+      if (isNewest(report.operation) && !played.some(hidesHead)) {
+        const { pool } = this.#copier;
+        wrong.push(...(await missedAbove(pool, report, report.operation, this.#moments)));
       }
       if (wrong.length === 0) continue;
-      const played = this.#liar.played.filter(({ operation }) => operation === report.operation);
       const covered = report.covered.map(({ from, to }) => ({ from, to }));
       this.found.push({ feed: report.feed, round, covered, wrong, played: [...played] });
     }
