@@ -2,7 +2,7 @@ import { test } from 'vitest';
 import { endsOn, expectOnlyRead, expectWholeHistory, pages } from './false-ends.ts';
 
 test.each(endsOn([1, pages - 1]))(
-  'history whose page %i %s is read to its true end, for one request more',
+  'history whose page %i %s is read to its true end, for a request more, or two at an empty head',
   (nth, _, end) => expectWholeHistory(nth, end),
 );
 

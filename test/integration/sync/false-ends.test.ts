@@ -12,7 +12,7 @@ const answers = 4;
 // More pages of either are in `false-ends.long.test.ts`.
 
 test.each(endsOn([10]))(
-  'history whose page %i %s is read to its true end, for one request more',
+  'history whose page %i %s is read to its true end, for a request more, or two at an empty head',
   (nth, _, end) => expectWholeHistory(nth, end),
 );
 
