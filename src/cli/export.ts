@@ -1,7 +1,14 @@
 import { resolve } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
-import { exportSource, fillFolder, relationSources, type Target } from '../export/export.ts';
+import {
+  exportSource,
+  readMoment,
+  relationSources,
+  type Source,
+  type Target,
+} from '../export/export.ts';
+import { contentsOf, fillFolder, type Written } from '../export/folder.ts';
 import { isPermissionDenied } from '../db/failure.ts';
 import { statementOf } from '../query/question.ts';
 import { momentForms, parseMoment } from '../time.ts';
@@ -21,6 +28,7 @@ export const exportDocument = z.strictObject({
 interface ExportOptions {
   readonly to: string;
   readonly overwrite: boolean;
+  readonly changed: boolean;
   readonly query?: string;
   readonly format: Target['format'];
   readonly chain: readonly string[];
@@ -36,7 +44,8 @@ export function register({ command, run, explain }: Registry): void {
       'tables and views of schema explorer (default: all tables, and the views of data)',
     )
     .requiredOption('--to <folder>', 'where to: a new folder')
-    .option('--overwrite', 'replace the earlier export in that folder', false)
+    .option('--overwrite', 'replace the chains and days that it exports, and keep others', false)
+    .option('--changed', 'replace only what changed since the last export to that folder', false)
     .option('--query <query>', 'a question by its name, or a statement')
     .addOption(format.choices(['parquet', 'csv', 'spreadsheet']).default('parquet'))
     .option(
@@ -51,12 +60,13 @@ export function register({ command, run, explain }: Registry): void {
   const examples = [
     'explorer-etl export --to lake',
     'explorer-etl export user_operations blocks --to lake --chain 10 --since 7d --overwrite',
+    'explorer-etl export --to lake --changed',
     'explorer-etl export --query top-senders --to report --format spreadsheet',
   ];
   explain(
     examples,
-    `Files are partitioned by chain and day. The export is atomic. --since and --until choose among
-relations that go by day; others are exported whole.`,
+    `Files are partitioned by chain and day, and each is replaced at once. --since and --until choose
+among relations that go by day; others are exported whole.`,
   );
 }
 
@@ -68,22 +78,30 @@ function day(value: string): string {
 
 async function exportTo(context: Context, options: ExportOptions, names: readonly string[]) {
   const { signal } = context;
-  const { format, query, overwrite, since, until, chain } = options;
-  if (query !== undefined && (names.length > 0 || chain.length > 1 || (since ?? until) !== null)) {
-    throw new UsageError('--query takes one --chain at most, and no names, --since or --until.');
+  const { format, query, overwrite, changed, since, until, chain } = options;
+  const isLimited = names.length > 0 || chain.length > 1 || (since ?? until) !== null || changed;
+  if (query !== undefined && isLimited) {
+    throw new UsageError(
+      '--query takes one --chain at most, and no names, --since, --until or --changed.',
+    );
   }
   await using data = await openData(context, 'reads', options);
   const { pool, chains } = data;
   const answer = query === undefined ? null : await sourceOfQuery(context, query, chains[0]);
   const sources = answer ?? (await relationSources(pool, names, chains, [since, until]));
   const to = resolve(context.cwd, options.to);
+  const contents = changed ? contentsOf(to) : null;
+  const moment = await readMoment(pool);
   const relations: z.infer<typeof exportDocument>['relations'] = [];
-  await fillFolder(to, overwrite, async (folder) => {
+  await fillFolder(to, overwrite || changed, async (folder) => {
+    const written: Written[] = [];
     for (const source of sources) {
       try {
-        const one = await exportSource(source, { pool, folder, format, signal });
-        relations.push(one);
-        const found = `${one.name}: ${counted(one.rows, 'row')}, ${counted(one.files, 'file')}`;
+        const target = { pool, folder, format, signal, moment, contents };
+        const { rows, ...one } = await exportSource(source, target);
+        written.push(one);
+        relations.push({ name: one.name, rows, files: one.parts.size });
+        const found = `${one.name}: ${counted(rows, 'row')}, ${counted(one.parts.size, 'file')}`;
         if (!context.json) context.note(found);
       } catch (error) {
         if (!isPermissionDenied(error) || answer !== null || names.length > 0) throw error;
@@ -92,13 +110,19 @@ async function exportTo(context: Context, options: ExportOptions, names: readonl
       }
     }
     signal.throwIfAborted();
+    return written;
   });
   return context.print(exportDocument, { folder: to, relations }, `${to}\n`);
 }
 
 /** The answer to a query, which takes a chain, or to a statement. */
-async function sourceOfQuery(context: Context, query: string, chain: number | undefined) {
+async function sourceOfQuery(
+  context: Context,
+  query: string,
+  chain: number | undefined,
+): Promise<Source[]> {
   const question = await questionOf(context, {}, query);
   const statement = statementOf(question, { chain });
-  return [{ name: /^[\w-]+$/u.test(query) ? query : 'query', isPartitioned: false, ...statement }];
+  const name = /^[\w-]+$/u.test(query) ? query : 'query';
+  return [{ name, isPartitioned: false, covers: () => true, counted: null, ...statement }];
 }

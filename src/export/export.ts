@@ -1,31 +1,23 @@
-import { appendFileSync, lstatSync, readdirSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { appendFileSync } from 'node:fs';
 import * as files from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import { zstdCompressSync } from 'node:zlib';
-import { fileWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
-import { types, type Pool } from 'pg';
-import { errorOf } from '../failure.ts';
-import { isForeign } from '../owner.ts';
-import { readAnswer, type Column, type Row, type Statement } from '../query/read.ts';
-import {
-  csvHead,
-  csvLines,
-  dayNumber,
-  isArray,
-  jsonText,
-  microseconds,
-  type CsvFormat,
-} from '../query/value.ts';
+import { dirname, join } from 'node:path';
+import type { Pool } from 'pg';
 import { z } from 'zod';
 import { rowsOf } from '../db/transaction.ts';
-
-/** The export's target or format is impossible. The message says what to do. */
-export class ExportError extends errorOf('export') {}
+import { readAnswer, type Column, type Row, type Statement } from '../query/read.ts';
+import { csvHead, csvLines, type CsvFormat } from '../query/value.ts';
+import type { Contents, Holding, Written } from './folder.ts';
+import { ExportError, parquetFile } from './parquet.ts';
 
 /** A statement to export. `isPartitioned`: its first column is the folder of a row, which names its chain. */
 export interface Source extends Statement {
   readonly name: string;
   readonly isPartitioned: boolean;
+  /** Whether the statement reads this part of the relation: a chain and day. */
+  readonly covers: (part: string) => boolean;
+  /** Reads each part with its rows and latest change, in µs; null: rows of the relation can change unnoticed. */
+  readonly counted: string | null;
 }
 
 /**
@@ -49,6 +41,7 @@ export async function relationSources(
         time: z.string(),
         fields: z.string(),
         natives: z.string(),
+        tracked: z.boolean(),
       }),
     `select table_name as name,
             coalesce(max('r.chain_id') filter (where column_name = 'chain_id'), 'null::bigint') as chain,
@@ -56,7 +49,8 @@ export async function relationSources(
             string_agg(format('r.%I', column_name), ', ' order by position) filter (where column_name !~ 'page_id$') as fields,
             coalesce(string_agg(format(', r.%1$I::float8 / power(10, native_decimals) as %1$s_native', column_name), ''
                                 order by position) filter (where unit = 'wei' and kind = 'table')
-                     || ', native_symbol', '') as natives
+                     || ', native_symbol', '') as natives,
+            bool_or(kind = 'table' and column_name = 'updated_at') as tracked
      from information_schema.columns join explorer.dictionary using (table_name, column_name)
      where table_schema = 'explorer' and table_name ~ '^[a-z][a-z0-9_]*$'
      group by table_name
@@ -71,22 +65,49 @@ export async function relationSources(
       `no table or view ${unknown}: see docs/tables.md; questions need --query.`,
     );
   }
-  const values = [chains.length === 0 ? null : `{${chains.join(',')}}`, ...days];
-  return rows.map(({ name, chain, time, fields, natives }) => {
+  const [since = null, until = null] = days;
+  const covers = (part: string) => {
+    const { chain, day = noDay } =
+      /chain_id=(?<chain>\d*)(?:\/day=(?<day>.*))?/u.exec(part)?.groups ?? {};
+    const isChosen = chain === undefined || chains.length === 0 || chains.includes(Number(chain));
+    return isChosen && (day === noDay || (day >= (since ?? day) && day <= (until ?? day)));
+  };
+  const values = [chains.length === 0 ? null : `{${chains.join(',')}}`, ...days, null];
+  return rows.map(({ name, chain, time, fields, natives, tracked }) => {
     const isPartitioned = chain.startsWith('r.');
-    const day = `coalesce((${time} at time zone 'UTC')::date::text, '__HIVE_DEFAULT_PARTITION__')`;
-    const path = `concat('chain_id=', ${chain}${time.startsWith('r.') ? `, '/day=', ${day}` : ''})`;
-    const text = `
-      select ${isPartitioned ? `${path}, ` : ''}${fields}${natives}
+    const day = `coalesce((${time} at time zone 'UTC')::date::text, '${noDay}')`;
+    const path = isPartitioned
+      ? `concat('chain_id=', ${chain}${time.startsWith('r.') ? `, '/day=', ${day}` : ''})`
+      : `'.'`;
+    const from = `
       from explorer.${name} as r ${natives === '' ? '' : 'left join explorer.chains using (chain_id)'}
       where ($1::bigint[] is null or ${isPartitioned ? `${chain} = any($1)` : 'true'})
         and (${time} is null or (
           ($2::date is null or ${time} >= $2::date::timestamp at time zone 'UTC')
           and ($3::date is null or ${time} < ($3::date + 1)::timestamp at time zone 'UTC')))
-      order by ${chain}, ${time}`;
-    return { name, isPartitioned, text, values };
+        and ($4::text[] is null or ${path} = any($4))`;
+    const text = `select ${isPartitioned ? `${path}, ` : ''}${fields}${natives}${from} order by ${chain}, ${time}`;
+    const counted = `select ${path}, count(*), extract(epoch from max(r.updated_at)) * 1000000${from} group by 1`;
+    return { name, isPartitioned, text, values, covers, counted: tracked ? counted : null };
   });
 }
+
+/** The day of rows without a time. */
+const noDay = '__HIVE_DEFAULT_PARTITION__';
+
+/** As of when an export reads: a bound below which nothing changes any more, in µs, and each chain's currency. */
+export async function readMoment(pool: Pool): Promise<Moment> {
+  const [moment] = await rowsOf(
+    pool,
+    () => momentSchema,
+    `select (extract(epoch from greatest(explorer.changes_until(), 'epoch')) * 1000000)::float8 as until,
+            coalesce((select jsonb_object_agg(chain_id, concat(native_symbol, native_decimals)) from explorer.chains), '{}') as natives`,
+  );
+  return moment ?? { until: 0, natives: {} };
+}
+
+const momentSchema = z.object({ until: z.number(), natives: z.record(z.string(), z.string()) });
+type Moment = z.infer<typeof momentSchema>;
 
 type Writer = ReturnType<typeof parquetFile>;
 
@@ -101,169 +122,82 @@ export interface Target {
   readonly folder: string;
   readonly format: 'parquet' | CsvFormat;
   readonly signal: AbortSignal;
+  readonly moment: Moment;
+  /** What the folder that this replaces holds; null: all is exported. */
+  readonly contents: Contents | null;
 }
 
-/** Writes the files of a source from one statement. The first `wide` value, no DECIMAL(38,0), starts them again. */
-export async function exportSource(
-  source: Source,
-  target: Target,
-  wide: ReadonlySet<string> = new Set(),
-): Promise<{ name: string; rows: number; files: number }> {
-  const { name, isPartitioned, ...statement } = source;
-  const { pool, folder, format, signal } = target;
-  const ending = format === 'parquet' ? format : 'csv';
-  const found = new Set(wide);
-  const open = (path: string, columns: readonly Column[]) =>
-    format === 'parquet' ? parquetFile(path, columns, found) : csvFile(path, columns, format);
-  let [current, writer, rowCount, fileCount] = ['', null as Writer | null, 0, 0];
-  try {
-    const bounds = { timeoutMs: 0, limit: null, signal };
-    for await (const { columns, rows } of readAnswer(pool, statement, bounds)) {
-      // Parquet readers take the chain from the path, and refuse it in the file as well.
-      const isInFile = (_value: unknown, at: number) =>
-        !isPartitioned || (at > 0 && (ending === 'csv' || columns[at]?.name !== 'chain_id'));
-      const byPart = Map.groupBy(rows, (row) => (isPartitioned && row[0]) || '.');
-      // A source that is one file has it even without rows.
-      if (!isPartitioned) byPart.set('.', [...rows]);
-      for (const [part, ofFile] of byPart) {
-        if (writer === null || part !== current) {
-          await writer?.end();
-          const path = join(folder, name, part, `data.${ending}`);
-          await files.mkdir(dirname(path), { recursive: true });
-          [current, writer] = [part, open(path, columns.filter(isInFile))];
-          fileCount += 1;
-        }
-        await writer.write(ofFile.map((row) => row.filter(isInFile)));
-      }
-      rowCount += rows.length;
+/** The part of a source that changed since the folder was filled. */
+async function changedPart(source: Source, target: Target, contents: Contents): Promise<Source> {
+  const { counted, covers, values } = source;
+  if (counted === null) return source;
+  const held = new Map(Object.entries(contents[source.name] ?? {}));
+  const changed = new Set([...held.keys()].filter(covers));
+  const bounds = { timeoutMs: 0, limit: null, signal: target.signal };
+  for await (const { rows } of readAnswer(target.pool, { text: counted, values }, bounds)) {
+    for (const [part, count, changedAt] of rows) {
+      const file = held.get(String(part));
+      const isSame =
+        file?.rows === Number(count) &&
+        Number(changedAt) < file.until &&
+        file.columns === columnsOf(source, target, String(part));
+      changed[isSame ? 'delete' : 'add'](String(part));
     }
-    await writer?.end();
-    return { name, rows: rowCount, files: fileCount };
-  } catch (error) {
-    if (found.size === wide.size) throw error;
-    await files.rm(join(folder, name), { recursive: true });
-    return exportSource(source, target, found);
   }
-}
-
-/** A Parquet type, and its value for a text of Postgres; null: it has none. */
-type Storage = readonly [
-  element: Omit<SchemaElement, 'name'>,
-  store: (text: string) => boolean | number | bigint | string | null,
-];
-
-const timestamp = (isAdjustedToUTC: boolean): Storage => [
-  { type: 'INT64', logical_type: { type: 'TIMESTAMP', isAdjustedToUTC, unit: 'MICROS' } },
-  microseconds,
-];
-
-const is = types.builtins;
-const numeric: number = is.NUMERIC;
-const bytes16 = { type: 'FIXED_LEN_BYTE_ARRAY', type_length: 16 } as const;
-const decimal = { ...bytes16, converted_type: 'DECIMAL', precision: 38, scale: 0 } as const;
-const exact: Storage = [{ type: 'BYTE_ARRAY', converted_type: 'UTF8' }, String];
-const double: Storage = [{ type: 'DOUBLE' }, Number];
-const storages: ReadonlyMap<number, Storage> = new Map<number, Storage>([
-  [is.BOOL, [{ type: 'BOOLEAN' }, (text) => text === 't']],
-  [is.INT2, [{ type: 'INT32' }, Number]],
-  [is.INT4, [{ type: 'INT32' }, Number]],
-  [is.INT8, [{ type: 'INT64' }, BigInt]],
-  [is.FLOAT4, [{ type: 'FLOAT' }, Number]],
-  [is.FLOAT8, double],
-  [is.NUMERIC, [decimal, (text) => (/^-?\d{1,38}$/u.test(text) ? BigInt(text) : null)]],
-  [is.DATE, [{ type: 'INT32', converted_type: 'DATE' }, dayNumber]],
-  [is.TIMESTAMP, timestamp(false)],
-  [is.TIMESTAMPTZ, timestamp(true)],
-]);
-
-/** Other types have all digits, as Postgres writes them; arrays are JSON. */
-const storageOf = (type: number): Storage =>
-  storages.get(type) ?? (isArray(type) ? [exact[0], (text) => jsonText(text, type)] : exact);
-
-/** Pieces of an answer in a row group, each of at most 1,000 rows and a million characters. */
-const groupPieces = 16;
-
-/** Opens a file for rows of these columns. Currencies and `wide` columns are doubles beside texts. @throws ExportError */
-function parquetFile(path: string, all: readonly Column[], wide: Set<string>) {
-  const columns = all.flatMap(({ name, type }, at) => {
-    const stored = (own: string, [element, store]: Storage) => ({
-      name: own,
-      element: { ...element, name: own, repetition_type: 'OPTIONAL' } as const,
-      valueOf: (row: Row) => {
-        const text = row[at] ?? null;
-        const value = text === null ? null : store(text);
-        if (value !== null || text === null) return value;
-        if (type === numeric) wide.add(name);
-        throw new ExportError(
-          `column ${name} holds ${text}, which Parquet has no value for: --format csv takes it.`,
-        );
-      },
-    });
-    const isExact = type !== numeric || !(wide.has(name) || name.endsWith('_native'));
-    if (isExact) return [stored(name, storageOf(type))];
-    return [stored(name, double), stored(`${name}_text`, exact)];
-  });
-  const elements = columns.map(({ element }) => element);
-  const schema = [{ name: 'root', num_children: elements.length }, ...elements];
-  const compressors = { ZSTD: (bytes: Uint8Array) => zstdCompressSync(bytes) };
-  const file = new ParquetWriter({ writer: fileWriter(path), schema, codec: 'ZSTD', compressors });
-  const pieces: (readonly Row[])[] = [];
-  const flush = async () => {
-    const rows = pieces.splice(0).flat();
-    const columnData = columns.map(({ name, valueOf }) => ({ name, data: rows.map(valueOf) }));
-    await file.write({ columnData, rowGroupSize: Math.max(1, rows.length) });
-  };
+  const days = [...changed].flatMap((part) => /\d{4}-\d\d-\d\d$/u.exec(part) ?? []).toSorted();
+  const parts = `{${[...changed].map((part) => `"${part}"`).join(',')}}`;
+  // An index finds the days.
+  const near = values.slice(1, 3).map((bound, at) => days.at(-at) ?? bound);
   return {
-    async write(rows: readonly Row[]) {
-      if (pieces.push(rows) === groupPieces) await flush();
-    },
-    async end() {
-      await flush();
-      await file.finish();
-    },
+    ...source,
+    values: [...values.slice(0, 1), ...near, parts],
+    covers: (part) => changed.has(part),
   };
 }
 
-/** In each exported folder: no other folder is replaced. */
-const mark = '.explorer-etl-export';
-const ours = new Set([mark, 'data.parquet', 'data.csv']);
+/** Differs if a file of the part would have other columns, or amounts in another currency. */
+const columnsOf = ({ text }: Source, { format, moment }: Target, part: string): string =>
+  createHash('sha256')
+    .update(text + format + (moment.natives[/\d+/u.exec(part)?.[0] ?? ''] ?? ''))
+    .digest('base64url')
+    .slice(0, 12);
 
-/** Lets `write` fill a hidden folder, then replaces the target with it. @throws ExportError */
-export async function fillFolder(
-  folder: string,
-  overwrite: boolean,
-  write: (temporary: string) => Promise<void>,
-): Promise<void> {
-  isReplaced(folder, overwrite);
-  await files.mkdir(dirname(folder), { recursive: true });
-  const beside = await files.mkdtemp(join(dirname(folder), `.${basename(folder)}.`));
-  try {
-    const temporary = join(beside, 'new');
-    await files.mkdir(temporary);
-    await files.writeFile(join(temporary, mark), '');
-    await write(temporary);
-    if (isReplaced(folder, overwrite)) await files.rename(folder, join(beside, 'old'));
-    await files.rename(temporary, folder);
-  } finally {
-    await files.rm(beside, { recursive: true, force: true });
+/** Writes the files of a source from one statement. */
+export async function exportSource(
+  all: Source,
+  target: Target,
+): Promise<Written & { readonly rows: number }> {
+  const { pool, folder, format, signal, contents, moment } = target;
+  const source = contents === null ? all : await changedPart(all, target, contents);
+  const { name, isPartitioned, covers, text, values } = source;
+  const ending = format === 'parquet' ? format : 'csv';
+  const open = (path: string, columns: readonly Column[]) =>
+    format === 'parquet' ? parquetFile(path, columns) : csvFile(path, columns, format);
+  const parts = new Map<string, Holding>();
+  if (contents !== null && values.at(-1) === '{}') return { name, ending, rows: 0, parts, covers };
+  let [current, writer, rowCount] = ['', null as Writer | null, 0];
+  const bounds = { timeoutMs: 0, limit: null, signal };
+  for await (const { columns, rows } of readAnswer(pool, { text, values }, bounds)) {
+    // Parquet readers take the chain from the path, and refuse it in the file as well.
+    const isInFile = (_value: unknown, at: number) =>
+      !isPartitioned || (at > 0 && (ending === 'csv' || columns[at]?.name !== 'chain_id'));
+    const byPart = Map.groupBy(rows, (row) => (isPartitioned && row[0]) || '.');
+    // A source that is one file has it even without rows.
+    if (!isPartitioned) byPart.set('.', [...rows]);
+    for (const [part, ofFile] of byPart) {
+      if (writer === null || part !== current) {
+        await writer?.end();
+        const path = join(folder, name, part, `data.${ending}`);
+        await files.mkdir(dirname(path), { recursive: true });
+        [current, writer] = [part, open(path, columns.filter(isInFile))];
+      }
+      await writer.write(ofFile.map((row) => row.filter(isInFile)));
+      const before = parts.get(part)?.rows ?? 0;
+      const file = { rows: before + ofFile.length, until: moment.until };
+      parts.set(part, { ...file, columns: columnsOf(source, target, part) });
+    }
+    rowCount += rows.length;
   }
-}
-
-/** Whether the folder exists. @throws ExportError if it may not be replaced */
-function isReplaced(folder: string, overwrite: boolean): boolean {
-  const found = lstatSync(folder, { throwIfNoEntry: false });
-  if (found === undefined) return false;
-  if (!found.isDirectory()) throw new ExportError(`${folder} is not a folder: name a new one.`);
-  // Who owns it could put links there while we delete.
-  if (isForeign(found)) throw new ExportError(`${folder} is another user's: name a new one.`);
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  const all = entries.filter((entry) => !entry.isDirectory());
-  if (all.length === 0) return true;
-  const isMarked = all.some(({ name }) => name === mark);
-  const isOurs = isMarked && all.every((entry) => entry.isFile() && ours.has(entry.name));
-  if (overwrite && isOurs) return true;
-  const why = isOurs
-    ? 'is not empty: name a new folder, or add --overwrite to replace the export'
-    : 'holds files that no export made: name another folder';
-  throw new ExportError(`${folder} ${why}.`);
+  await writer?.end();
+  return { name, ending, rows: rowCount, parts, covers };
 }

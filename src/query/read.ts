@@ -23,6 +23,8 @@ export interface Column {
   readonly name: string;
   /** The type's oid. */
   readonly type: number;
+  /** Of `numeric`: whether it is declared without fractions, as amounts in tables are; a sum is not. */
+  readonly isWhole: boolean;
 }
 
 /** Values as Postgres writes them, with all digits. */
@@ -168,7 +170,12 @@ async function* readRows(
 type Result = Pick<QueryArrayResult, 'fields'>;
 
 const columnsOf = ({ fields }: Result): Column[] =>
-  fields.map(({ name, dataTypeID }) => ({ name, type: dataTypeID }));
+  fields.map(({ name, dataTypeID, dataTypeModifier: modifier }) => ({
+    name,
+    type: dataTypeID,
+    // 4 above precision << 16 | scale; -1: none is declared.
+    isWhole: modifier >= 4 && ((modifier - 4) & 0x7_ff) === 0,
+  }));
 
 /** Public in node-postgres, but absent from its types. */
 const socketOf = (session: PoolClient) =>

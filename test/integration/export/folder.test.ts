@@ -44,7 +44,7 @@ test('only the chosen relations are exported', async () => {
   expect(await lake.paths()).toEqual([pathOf(2)]);
 });
 
-test('--overwrite replaces all of an earlier export, and leaves nothing beside it', async () => {
+test('--overwrite without limits replaces all of a relation, and leaves nothing else', async () => {
   const database = await threeDays(2);
   const lake = await openLake(database);
   await lake.exported(['user_operations']);
@@ -57,7 +57,7 @@ test('--overwrite replaces all of an earlier export, and leaves nothing beside i
   await lake.exported(['user_operations', '--overwrite']);
 
   expect(await lake.paths()).toEqual([pathOf(2), pathOf(3)]);
-  expect(await lake.beside()).toEqual([]);
+  expect(await lake.left()).toEqual([]);
 });
 
 test('a folder whose parents are missing is made, and an empty one is used', async () => {
@@ -144,8 +144,8 @@ async function writing() {
   await eventually(
     'a file of a day to be written',
     async () => {
-      const [name = ''] = await lake.beside();
-      const table = join(dirname(lake.folder), name, 'new', 'user_operations');
+      const [name = ''] = await lake.left();
+      const table = join(lake.folder, name, 'user_operations');
       return (await readdir(table).catch(() => [])).length > 0;
     },
     { everyMs: 2 },
@@ -162,16 +162,17 @@ test('an export that is killed leaves the earlier one unchanged, and the next ru
 
   await lake.exported(['user_operations', '--overwrite']);
 
-  expect(await lake.paths()).toEqual([pathOf(1), pathOf(2), pathOf(3)]);
+  expect(await lake.paths()).toEqual([...before, pathOf(1), pathOf(2), pathOf(3)]);
+  expect(await lake.left()).toEqual([]);
 });
 
-test('an export that is interrupted exits with 130, and leaves nothing beside the earlier one', async () => {
+test('an export that is interrupted exits with 130, and leaves only the earlier one', async () => {
   const { lake, program } = await writing();
   const before = await lake.paths();
   program.kill('SIGINT');
   expect(await program.ended()).toMatchObject({ code: 130 });
   expect(await lake.paths()).toEqual(before);
-  expect(await lake.beside()).toEqual([]);
+  expect(await lake.left()).toEqual([]);
 });
 
 test('--query writes the result of a question or a statement to one file', async () => {
@@ -181,7 +182,7 @@ test('--query writes the result of a question or a statement to one file', async
   expect(await readFile(join(lake.folder, 'query/data.csv'), 'utf8')).toBe('fee\n21\n');
 
   await lake.exported(['--query', 'top-senders', '--chain', '10', '--overwrite']);
-  expect(await lake.paths()).toEqual(['top-senders/data.parquet']);
+  expect(await lake.paths()).toEqual(['query/data.csv', 'top-senders/data.parquet']);
 });
 
 test.each([
@@ -189,7 +190,10 @@ test.each([
   [['--chain', 'optimsm'], /did you mean optimism \(10\)/u],
   [['--since', 'yesterday'], /not a date or time .*such as 7d/u],
   [['--query', 'top-senders', '--chain', '1', '--chain', '2'], /one --chain at most/u],
-  [['--query', 'entry-points', '--until', '2026-02-01'], /no names, --since or --until/u],
+  [
+    ['--query', 'entry-points', '--until', '2026-02-01'],
+    /no names, --since, --until or --changed/u,
+  ],
   [['--query', 'delete from explorer.blocks'], /only reads/u],
 ])('wrong use is refused with a message, and nothing is written: %j', async (args, message) => {
   const lake = await openLake(await freshDatabase());

@@ -37,15 +37,19 @@ export async function openLake({ url }: Pick<OpenDatabase, 'url'>) {
       return new Map(relations.map((relation) => [relation.name, relation]));
     },
     run,
-    /** Paths of files below the folder, the mark of an export aside. */
+    /** Paths of files below the folder, without the mark and hidden folders of exports. */
     async paths(): Promise<string[]> {
       const entries = await readdir(folder, { recursive: true, withFileTypes: true });
       return entries
-        .filter((entry) => !entry.isDirectory() && entry.name !== '.explorer-etl-export')
+        .filter((entry) => !entry.isDirectory())
         .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+        .filter((path) => !path.startsWith('.explorer-etl-export'))
         .toSorted();
     },
-    /** What is beside the folder. */
-    beside: async () => (await readdir(dirname(folder))).filter((name) => name !== 'lake'),
+    /** What exports left beside the folder, and their hidden folders in it. */
+    left: async () => [
+      ...(await readdir(dirname(folder))).filter((name) => name !== 'lake'),
+      ...(await readdir(folder)).filter((name) => name.startsWith('.explorer-etl-export.')),
+    ],
   };
 }

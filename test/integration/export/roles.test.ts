@@ -28,6 +28,6 @@ test('for a superuser, a table whose policies would hide rows is refused, and ot
   expect(names).toContain('addresses');
   expect(names).not.toContain('address_labels');
   expect((await lake.run(['address_labels', '--overwrite'])).code).toBe(2);
-  // What failed has left the folder as it was, and nothing beside it.
-  expect(await lake.beside()).toEqual([]);
+  // What failed has left the folder as it was, and nothing else.
+  expect(await lake.left()).toEqual([]);
 });

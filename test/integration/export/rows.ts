@@ -10,16 +10,19 @@ const plainText = (text: string) =>
 /** Of the ledger; formatted again by Postgres; or in a unit that only files have. */
 const notCompared = /page_id$|^(?:day|extra|native_symbol)$|_native(?:_text)?$/u;
 
-/** Rows in one order, of what both sides have; a double gives way to the exact text beside it. */
+/** Rows in one order, of what both sides have; of a number's columns the exact text counts. */
 export const plain = (rows: readonly DuckRow[]) =>
   rows
     .map((row) =>
       Object.entries(row)
+        .map(([name, value]) => [name, row[`${name}_text`] ?? value] as const)
         .filter(([name, value]) => value !== null && !notCompared.test(name))
         .filter(
-          ([name]) => !Object.hasOwn(row, name.replace(/_text$/u, '')) || !name.endsWith('_text'),
+          ([name]) =>
+            !/_(?:text|decimal|double)$/u.test(name) ||
+            !Object.hasOwn(row, name.replace(/_[a-z]+$/u, '')),
         )
-        .map(([name, value]) => `${name}: ${plainText(String(row[`${name}_text`] ?? value))}`)
+        .map(([name, value]) => `${name}: ${plainText(String(value))}`)
         .toSorted()
         .join(', '),
     )

@@ -129,8 +129,11 @@ test('every type has its equivalent in Parquet, at its limits too', async () => 
       'TIMESTAMP WITH TIME ZONE',
       'TIMESTAMP',
       'DOUBLE',
-      'VARCHAR',
       'DECIMAL(38,0)',
+      'VARCHAR',
+      'DOUBLE',
+      'DECIMAL(38,0)',
+      'VARCHAR',
       'VARCHAR',
       'VARCHAR',
       'VARCHAR',
@@ -156,8 +159,11 @@ test('every type has its equivalent in Parquet, at its limits too', async () => 
       d: '0001-01-01',
       ts: '9999-12-31 23:59:59.999999',
       wei: '1.157920892373162e+77',
+      wei_decimal: null,
       wei_text: (2n ** 256n - 1n).toString(),
-      most: `-${'9'.repeat(38)}`,
+      most: '-1e+38',
+      most_decimal: `-${'9'.repeat(38)}`,
+      most_text: `-${'9'.repeat(38)}`,
       ints: '[1,null]',
       texts: '["a\\"b",null]',
       iv: '1 day 02:03:04.5',
@@ -192,3 +198,42 @@ test.each(['infinity', '0044-03-15 BC'])(
     expect(await lake.paths()).toEqual(['never/data.csv']);
   },
 );
+
+test('an amount has the same three columns in the files of all days, whatever their values are', async () => {
+  const database = await freshDatabase();
+  await database.query(
+    `insert into explorer.user_operations
+       (chain_id, hash, "timestamp", fee, first_seen_at, updated_at, page_id)
+     select 10, n::text, timestamptz '2026-01-01' + n * interval '1 day', fee, now(), now(), 1
+     from unnest($1::numeric[]) with ordinality as given (fee, n)`,
+    [['5', (10n ** 40n).toString(), null]],
+  );
+  const lake = await openLake(database);
+  const ask = await openDuckDb();
+  const query = 'select avg(fee) as mean from explorer.user_operations where fee < 10';
+
+  await lake.exported(['user_operations']);
+  await lake.exported(['--query', query, '--overwrite']);
+
+  const files = (await lake.paths()).filter((path) => path.startsWith('user_operations'));
+  expect(files).toHaveLength(3);
+  for (const path of files) {
+    const columns = await ask(`describe select columns('fee.*') from '${lake.folder}/${path}'`);
+    expect(columns.map((one) => [one['column_name'], one['column_type']])).toEqual([
+      ['fee', 'DECIMAL(38,0)'],
+      ['fee_double', 'DOUBLE'],
+      ['fee_text', 'VARCHAR'],
+      ['fee_native', 'DOUBLE'],
+    ]);
+  }
+  const all = `'${lake.folder}/user_operations/**/*.parquet'`;
+  expect(await ask(`select fee, fee_double, fee_text from ${all} order by day`)).toEqual([
+    { fee: '5', fee_double: 5, fee_text: '5' },
+    { fee: null, fee_double: 1e40, fee_text: `1${'0'.repeat(40)}` },
+    { fee: null, fee_double: null, fee_text: null },
+  ]);
+  // A sum or an average may have a fraction: its double comes first.
+  expect(await ask(`from '${lake.folder}/query/data.parquet'`)).toEqual([
+    { mean: 5, mean_decimal: null, mean_text: '5.0000000000000000' },
+  ]);
+});

@@ -17,7 +17,7 @@ import { PoolerError } from '../../../src/db/route.ts';
 import { StandbyError } from '../../../src/db/state.ts';
 import { EmbeddedPostgresError } from '../../../src/postgres/programs.ts';
 import { ExplorerError } from '../../../src/explorer/error.ts';
-import { ExportError } from '../../../src/export/export.ts';
+import { ExportError } from '../../../src/export/parquet.ts';
 import { OriginError } from '../../../src/sync/feeds.ts';
 import { DeploymentError } from '../../../src/sync/lanes.ts';
 import { DatabaseUnavailableError } from '../../../src/cli/database.ts';

@@ -1,0 +1,140 @@
+import { existsSync, globSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
+import * as files from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { dirname, extname, join } from 'node:path';
+import { z } from 'zod';
+import { isForeign } from '../owner.ts';
+import { ExportError } from './parquet.ts';
+
+/** In each exported folder: no other folder is replaced. It holds the folder's contents. */
+const mark = '.explorer-etl-export';
+const ours = new Set([mark, 'data.parquet', 'data.csv']);
+
+/** What a file holds: rows of a relation as of a bound of `explorer.changes_until()`, in µs, in these columns. */
+const holding = z.object({ rows: z.int(), until: z.number(), columns: z.string() });
+export type Holding = z.infer<typeof holding>;
+
+/** By relation, then by the part of it that a file holds, such as `chain_id=10/day=2026-01-01`. */
+const contentsSchema = z.record(z.string(), z.record(z.string(), holding));
+export type Contents = z.infer<typeof contentsSchema>;
+
+/** What was written to the hidden folder for a relation, and which of its parts that replaces. */
+export interface Written {
+  readonly name: string;
+  readonly ending: string;
+  readonly parts: ReadonlyMap<string, Holding>;
+  readonly covers: (part: string) => boolean;
+}
+
+/** The contents of an exported folder; without those whose file is gone, which are exported again. */
+export function contentsOf(folder: string): Contents {
+  const path = join(folder, mark);
+  const text = existsSync(path) ? readFileSync(path, 'utf8') : '{}';
+  const { data = {} } = contentsSchema.safeParse(JSON.parse(text || '{}'));
+  for (const [name, parts] of Object.entries(data)) {
+    const found = new Set(partsIn(folder, name).map(({ part }) => part));
+    data[name] = Object.fromEntries(Object.entries(parts).filter(([part]) => found.has(part)));
+  }
+  return data;
+}
+
+/** The files of a relation. */
+const partsIn = (folder: string, name: string) =>
+  globSync('**/data.*', { cwd: join(folder, name) }).map((path) => ({
+    part: dirname(path).replaceAll('\\', '/'),
+    path: join(folder, name, path),
+    ending: extname(path).slice(1),
+  }));
+
+/** Lets `write` fill a hidden folder, then replaces what it covers, each file at once. @throws ExportError */
+export async function fillFolder(
+  folder: string,
+  overwrite: boolean,
+  write: (temporary: string) => Promise<readonly Written[]>,
+): Promise<void> {
+  demandOurs(folder, overwrite);
+  await files.mkdir(folder, { recursive: true });
+  // Within the folder, which may be a volume of its own: a file is renamed within one.
+  const prefix = `${mark}.${hostname()}.`;
+  const left = readdirSync(folder).filter((name) => name.startsWith(prefix) && isOfKilled(name));
+  for (const name of left) await files.rm(join(folder, name), { recursive: true, force: true });
+  const temporary = await files.mkdtemp(join(folder, `${prefix}${process.pid}.`));
+  try {
+    const written = await write(temporary);
+    demandOurs(folder, overwrite);
+    for (const one of written) demandOneFormat(folder, one);
+    await replaceCovered(folder, temporary, written);
+  } finally {
+    await files.rm(temporary, { recursive: true, force: true });
+    // An export that failed leaves no folder of its own.
+    await files.rmdir(folder).catch(() => undefined);
+  }
+}
+
+/** Whether the process is gone whose hidden folder this is. After a restart, another may have its number: this one. */
+function isOfKilled(name: string): boolean {
+  const pid = Number(name.split('.').at(-2));
+  try {
+    return pid === process.pid || !process.kill(pid, 0);
+  } catch (error) {
+    return Reflect.get(Object(error), 'code') === 'ESRCH';
+  }
+}
+
+async function replaceCovered(folder: string, temporary: string, written: readonly Written[]) {
+  const contents = contentsOf(folder);
+  const store = async () => {
+    await files.writeFile(join(temporary, mark), JSON.stringify(contents));
+    await files.rename(join(temporary, mark), join(folder, mark));
+  };
+  for (const { name, covers } of written) {
+    const others = Object.entries(contents[name] ?? {}).filter(([part]) => !covers(part));
+    contents[name] = Object.fromEntries(others);
+  }
+  // After a kill, what was to be replaced is exported again.
+  await store();
+  for (const { name, ending, parts, covers } of written) {
+    for (const part of parts.keys()) {
+      const path = join(name, part, `data.${ending}`);
+      await files.mkdir(join(folder, name, part), { recursive: true });
+      await files.rename(join(temporary, path), join(folder, path));
+    }
+    for (const old of partsIn(folder, name)) {
+      if (!covers(old.part) || (parts.has(old.part) && old.ending === ending)) continue;
+      await files.rm(old.path);
+      // The folder remains if it holds another file.
+      await files.rmdir(dirname(old.path)).catch(() => undefined);
+    }
+    contents[name] = { ...contents[name], ...Object.fromEntries(parts) };
+  }
+  await store();
+}
+
+/** @throws ExportError if what remains of the relation has another format */
+function demandOneFormat(folder: string, { name, ending, covers }: Written): void {
+  const other = partsIn(folder, name).find((old) => old.ending !== ending && !covers(old.part));
+  if (other === undefined) return;
+  throw new ExportError(`${other.path} would remain beside other formats: name a new folder.`);
+}
+
+/** @throws ExportError if the folder may not be filled, or holds what no export made */
+function demandOurs(folder: string, overwrite: boolean): void {
+  const found = lstatSync(folder, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  if (!found.isDirectory()) throw new ExportError(`${folder} is not a folder: name a new one.`);
+  // Who owns it could put links there while we delete.
+  if (isForeign(found)) throw new ExportError(`${folder} is another user's: name a new one.`);
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  // A hidden folder is that of an export that works or was killed.
+  const all = entries.filter(
+    (entry) => !entry.isDirectory() && !entry.parentPath.startsWith(join(folder, `${mark}.`)),
+  );
+  if (all.length === 0) return;
+  const isMarked = all.some(({ name }) => name === mark);
+  const isOurs = isMarked && all.every((entry) => entry.isFile() && ours.has(entry.name));
+  if (overwrite && isOurs) return;
+  const why = isOurs
+    ? 'is not empty: name a new folder, or add --overwrite to replace what is exported again'
+    : 'holds files that no export made: name another folder';
+  throw new ExportError(`${folder} ${why}.`);
+}

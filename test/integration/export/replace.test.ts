@@ -1,0 +1,195 @@
+import { rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { freshDatabase } from '../../harness/database.ts';
+import { eventually, startProgram } from '../../harness/process.ts';
+import { openDuckDb } from './duckdb.ts';
+import { openLake } from './lake.ts';
+
+/** Two operations on each of so many days from 2026-01-01 on, on chains 10 and 8453. */
+async function days(count: number) {
+  const database = await freshDatabase();
+  await database.query(
+    `insert into explorer.user_operations
+       (chain_id, hash, "timestamp", fee, address_hash, first_seen_at, updated_at, page_id)
+     select chain_id, '0x' || encode(sha256(n::text::bytea), 'hex'),
+            timestamptz '2026-01-01' + n % $1::int * interval '1 day', 1, '0x0', now(), now(), 1
+     from unnest('{10,8453}'::bigint[]) as chain_id, generate_series(1, $1::int * 2) as n`,
+    [count],
+  );
+  const lake = await openLake(database);
+  const ask = await openDuckDb();
+  return {
+    database,
+    lake,
+    /** Sets all fees, or those of a day. */
+    change: (fee: number, where = 'true') =>
+      database.query(
+        `update explorer.user_operations set fee = ${fee}, updated_at = etl.change_time() where ${where}`,
+      ),
+    publish: () => database.query('select etl.publish_changes(false)'),
+    /** Days by the fees that their files hold, such as `10/01: 2`. */
+    fees: async (): Promise<string[]> => {
+      const rows = await ask(
+        `select chain_id || '/' || coalesce(right(day::varchar, 2), '-') as day,
+                string_agg(distinct fee::varchar, ' ' order by fee::varchar) as fees
+         from read_parquet('${lake.folder}/user_operations/**/*.parquet', hive_partitioning = true)
+         group by 1 order by 1`,
+      );
+      return rows.map(({ day, fees }) => `${String(day)}: ${String(fees)}`);
+    },
+    ask,
+  };
+}
+
+const exportChanges = ['user_operations', '--changed'];
+const dayOf = (day: number) => `"timestamp"::date = '2026-01-0${day}'`;
+
+test('--overwrite replaces the days and chains that it exports, and keeps the others', async () => {
+  const { lake, change, fees, database } = await days(7);
+  await database.query(`insert into explorer.chains (chain_id, name) values (10, 'optimism')`);
+  await lake.exported(['user_operations', 'chains']);
+  await change(2);
+  await database.query(`delete from explorer.user_operations where ${dayOf(4)}`);
+  const limits = ['--since', '2026-01-03', '--until', '2026-01-04', '--chain', '10'];
+
+  const outcomes = await lake.exported(['user_operations', ...limits, '--overwrite']);
+
+  expect(outcomes.get('user_operations')).toMatchObject({ rows: 2, files: 1 });
+  const ofBase = ['1', '2', '3', '4', '5', '6', '7'].map((day) => `8453/0${day}: 1`);
+  const ofOptimism = ['01: 1', '02: 1', '03: 2', '05: 1', '06: 1', '07: 1'];
+  expect(await fees()).toEqual([...ofOptimism.map((day) => `10/${day}`), ...ofBase]);
+  expect(await lake.paths()).toContain('chains/chain_id=10/data.parquet');
+  expect(await lake.paths()).toHaveLength(14);
+});
+
+test('a relation does not get files of two formats', async () => {
+  const { lake } = await days(2);
+  await lake.exported(['user_operations', '--since', '2026-01-02']);
+  const before = await lake.paths();
+  const csv = ['user_operations', '--overwrite', '--format', 'csv'];
+  expect(await lake.run([...csv, '--until', '2026-01-01'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/02\/data\.parquet would remain beside other formats/u),
+  });
+  expect(await lake.paths()).toEqual(before);
+
+  await lake.exported(csv);
+
+  expect((await lake.paths()).map((path) => path.split('.').at(-1))).toEqual(
+    Array.from({ length: 4 }, () => 'csv'),
+  );
+});
+
+test('an export that is killed while it replaces days leaves each of them whole, and the next one ends it', async () => {
+  const { lake, change, database, ask, publish } = await days(100);
+  await publish();
+  await lake.exported(['user_operations']);
+  await change(2);
+  const first = join(lake.folder, 'user_operations/chain_id=10/day=2026-01-01/data.parquet');
+  const { ino } = await stat(first);
+  const args = ['export', ...exportChanges, '--to', lake.folder];
+  const program = startProgram(args, {
+    databaseUrl: database.url,
+    explorerUrl: 'http://localhost:1',
+    cwd: '/',
+  });
+  await eventually('the first day to be replaced', async () => (await stat(first)).ino !== ino, {
+    everyMs: 1,
+  });
+  program.kill('SIGKILL');
+  await program.ended();
+
+  const files = `read_parquet('${lake.folder}/user_operations/**/*.parquet', hive_partitioning = true)`;
+  const held = () =>
+    ask(
+      `select distinct count(*)::int as rows, min(fee) = max(fee) as whole, max(fee)::int as fee
+       from ${files} group by chain_id, day order by fee`,
+    );
+  const whole = { rows: 2, whole: true };
+  expect([
+    [
+      { ...whole, fee: 1 },
+      { ...whole, fee: 2 },
+    ],
+    [{ ...whole, fee: 2 }],
+  ]).toContainEqual(await held());
+
+  const outcomes = await lake.exported(exportChanges);
+
+  expect(outcomes.get('user_operations')).toMatchObject({ files: 200 });
+  expect(await held()).toEqual([{ ...whole, fee: 2 }]);
+  expect(await lake.left()).toEqual([]);
+});
+
+test('--changed exports the days of rows that changed, moved or went, and no others', async () => {
+  const { lake, change, fees, publish, database } = await days(7);
+  await publish();
+  const first = await lake.exported(exportChanges);
+  expect(first.get('user_operations')).toMatchObject({ files: 14 });
+  expect((await lake.exported(exportChanges)).get('user_operations')).toMatchObject({ files: 0 });
+
+  await change(2, `chain_id = 10 and ${dayOf(3)}`);
+  await database.query(`
+    update explorer.user_operations set "timestamp" = '2026-01-06', updated_at = etl.change_time()
+    where chain_id = 10 and ${dayOf(5)}`);
+  await database.query(
+    `delete from explorer.user_operations where chain_id = 8453 and ${dayOf(1)}`,
+  );
+  await database.query(`
+    update explorer.user_operations set "timestamp" = null, updated_at = etl.change_time()
+    where hash in (select min(hash) from explorer.user_operations where ${dayOf(7)}) and chain_id = 8453`);
+  await rm(join(lake.folder, 'user_operations/chain_id=8453/day=2026-01-02'), { recursive: true });
+  await publish();
+  const limited = await lake.exported([...exportChanges, '--until', '2026-01-03']);
+  // Day 3 of chain 10, day 2 of chain 8453, and rows without a day.
+  expect(limited.get('user_operations')).toMatchObject({ files: 3 });
+
+  const outcomes = await lake.exported(exportChanges);
+
+  // Day 6 of chain 10 and day 7 of chain 8453; day 5 has no rows left.
+  expect(outcomes.get('user_operations')).toMatchObject({ files: 2, rows: 5 });
+  const stored = await database.query(`
+    select chain_id || '/' || coalesce(to_char("timestamp" at time zone 'UTC', 'DD'), '-') as day,
+           string_agg(distinct fee::text, ' ') as fees
+    from explorer.user_operations group by 1`);
+  const sorted = (await fees()).toSorted();
+  expect(sorted).toEqual(
+    stored.map(({ day, fees: held }) => `${String(day)}: ${String(held)}`).toSorted(),
+  );
+  expect((await lake.exported(exportChanges)).get('user_operations')).toMatchObject({ files: 0 });
+});
+
+test('--changed misses no change that committed after later ones', async () => {
+  const { lake, change, fees, publish, database } = await days(2);
+  await publish();
+  const session = await database.pool.connect();
+  await session.query('begin');
+  await session.query(
+    `update explorer.user_operations set fee = 3, updated_at = etl.change_time() where chain_id = 10 and ${dayOf(1)}`,
+  );
+  await change(2, `chain_id = 10 and "timestamp" is not null and fee = 1 and ${dayOf(2)}`);
+  await publish();
+  await lake.exported(exportChanges);
+  await session.query('commit');
+  session.release();
+  await publish();
+
+  await lake.exported(exportChanges);
+
+  expect(await fees()).toEqual(['10/01: 3', '10/02: 2', '8453/01: 1', '8453/02: 1']);
+});
+
+test("--changed exports again what was written with other columns or in another currency's units", async () => {
+  const { lake, publish, database } = await days(1);
+  await database.query(
+    `insert into explorer.chains (chain_id, name) values (10, 'optimism'), (8453, 'base')`,
+  );
+  await publish();
+  await lake.exported(exportChanges);
+
+  await database.query(`update explorer.chains set native_symbol = 'ETH' where chain_id = 10`);
+  expect((await lake.exported(exportChanges)).get('user_operations')).toMatchObject({ files: 1 });
+  await database.query('alter table explorer.user_operations add column own text');
+  expect((await lake.exported(exportChanges)).get('user_operations')).toMatchObject({ files: 2 });
+});
