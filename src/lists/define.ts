@@ -183,7 +183,12 @@ export const ranked = (
 
 type AddressRanking = Pick<Operation, 'name' | 'offer'> &
   Pick<ConfigDefaults, 'schedule'> &
-  Pick<Guide, 'about'> & { readonly tables: ReturnType<typeof rankedTables> };
+  Pick<Guide, 'about'> & {
+    readonly tables: Pick<RankedColumns, 'total' | 'history'> & {
+      readonly items: PgTable;
+      readonly counts: readonly string[];
+    };
+  };
 
 /** A list of account abstraction that ranks addresses by a count (spec 4.3 and table 2.5). */
 export const addressRanking = ({ name, tables, schedule, offer, about }: AddressRanking) =>
@@ -216,14 +221,26 @@ const addressKey = () => ({
   address_hash: hexText('address_hash').notNull(),
 });
 
+/** Columns of counts, by name. */
+const countColumns = <Name extends string>(names: readonly Name[]) =>
+  Object.fromEntries(names.map((name) => [name, integer(name)])) as Record<
+    Name,
+    ReturnType<typeof integer>
+  >;
+
 /** Tables of schema `explorer` for a ranked list of addresses, and for the changes of `total`, which ranks them. */
-export function rankedTables(name: string, changes: string, total: string, others: string[] = []) {
+export function rankedTables<
+  Table extends string,
+  Changes extends string,
+  Total extends string,
+  Other extends string = never,
+>(name: Table, changes: Changes, total: Total, others: readonly Other[] = []) {
   const counts = [...others, total];
   const items = explorerSchema.table(
     name,
     {
       ...addressKey(),
-      ...Object.fromEntries(counts.map((column) => [column, integer(column)])),
+      ...countColumns<Other | Total>(counts),
       rank: integer('rank'),
       missing_since: instant('missing_since'),
       extra: jsonb('extra'),
@@ -236,7 +253,7 @@ export function rankedTables(name: string, changes: string, total: string, other
     {
       ...addressKey(),
       observed_at: instant('observed_at').notNull(),
-      [total]: integer(total),
+      ...countColumns([total]),
       ...provenance(),
     },
     (table) => [

@@ -258,7 +258,9 @@ export class PageQueue<Page> {
  * Links a new abort controller to longer-lived signals. Unlike `AbortSignal.any` it lets go of them when disposed of: a
  * worker's signal outlives hundreds of thousands of walks.
  */
-export function linkAbort(...parents: readonly AbortSignal[]) {
+export function linkAbort(
+  ...parents: readonly AbortSignal[]
+): Disposable & Pick<AbortController, 'signal' | 'abort'> {
   const controller = new AbortController();
   const links = new DisposableStack();
   for (const parent of parents) {

@@ -1,6 +1,16 @@
 import { execFile, spawn, type ExecFileOptions } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, cp, lstat, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import {
+  chmod,
+  cp,
+  lstat,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, normalize } from 'node:path';
@@ -32,7 +42,9 @@ const sources = [
   'CONTRIBUTING.md',
   'package.json',
   'rolldown.config.js',
+  'rolldown.library.config.js',
   'tsconfig.json',
+  'tsconfig.library.json',
   'explorer-etl.schema.json',
 ];
 const packedSchema = z.object({
@@ -97,6 +109,7 @@ const shipped = [
   /^LICENSE$/u,
   /^bin\/explorer-etl\.js$/u,
   /^dist\/[\w-]+\.js$/u,
+  /^dist\/(?:schema|documents)\.d\.ts$/u,
   /^migrations\/\w+\.sql$/u,
   /^migrations\/meta\/_journal\.json$/u,
   /^sql\/(?:checks|comments|views\/\w+)\/\w+\.sql$/u,
@@ -239,6 +252,37 @@ test('the installed package says how to use it, and brings the questions', async
   expect(help.stdout).toContain('Usage: npx explorer-etl');
   const questions = await run('npx', ['explorer-etl', 'query', '--list'], folder);
   expect(questions.stdout).toContain('top-senders');
+});
+
+/** The program of docs/json.md. */
+async function example(): Promise<string> {
+  const page = await readFile(join(root, 'docs/json.md'), 'utf8');
+  return [...page.matchAll(/^```ts\n(.*?)^```$/gmsu)].map(([, block = '']) => block).join('\n');
+}
+
+test('the TypeScript program of docs/json.md compiles against the installed package, with inferred rows, and runs', async () => {
+  const { url, query } = await freshDatabase();
+  await query(`
+    insert into explorer.user_operations (chain_id, hash, fee, first_seen_at, updated_at, page_id)
+    values (10, '0x1', 2::numeric ^ 200, now(), now(), 1)`);
+  const checks = `
+const hash: string = operations[0]!.hash;
+// @ts-expect-error -- an amount is text, with all digits
+const fee: number | null = operations[0]!.fee;
+// @ts-expect-error -- a column that the table does not have
+operations[0]!.gas;
+// @ts-expect-error -- a field that the document does not have
+status.nothing;
+console.log(hash, fee);
+`;
+  await writeFile(join(folder, 'example.mts'), `${await example()}${checks}`);
+  const strict = ['--strict', '--noEmit', '--skipLibCheck', '--module', 'nodenext'];
+  const types = ['--types', 'node', '--typeRoots', join(root, 'node_modules/@types')];
+  await run(join(root, 'node_modules/.bin/tsc'), [...strict, ...types, 'example.mts'], folder);
+
+  const env = { ...environment(), DATABASE_URL: url };
+  const { stdout } = await run(process.execPath, ['example.mts'], folder, { env });
+  expect(stdout).toContain(`0x1 ${String(2n ** 200n)}`);
 });
 
 test('the installed package runs the demo', async () => {

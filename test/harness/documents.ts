@@ -1,31 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { exits } from '../../src/cli/context.ts';
-import * as failure from '../../src/cli/failure.ts';
-import { commands } from '../../src/cli/program.ts';
-import { planDocument } from '../../src/status/plan.ts';
-import { statusDocument } from '../../src/status/schema.ts';
-import { verifyDocument } from '../../src/status/verify.ts';
+import { documents } from '../../src/cli/documents.ts';
 
-/** How a command ended: field `exit` of every document. */
-export const exitSchema = z.strictObject({
-  code: z.int().min(0).max(255),
-  reason: z.enum(Object.values(exits).map(({ reason }) => reason)),
-});
-
-const modules = await Promise.all(commands.map(({ load }): Promise<object> => load()));
-
-/** Every document of `--json`, by its name. A schema is in the file of its command. */
-export const schemas: ReadonlyMap<string, z.ZodObject> = new Map(
-  [...modules, failure, { planDocument, statusDocument, verifyDocument }]
-    .flatMap((module): unknown[] => Object.values(module))
-    .filter((value) => value instanceof z.ZodObject)
-    .map((schema) => [nameOf(schema), schema.extend({ exit: exitSchema })]),
-);
-
-function nameOf({ shape }: z.ZodObject): string {
-  return (shape['schema'] as z.ZodLiteral<string>).value.split('/')[1] ?? '';
-}
+/** Every document of `--json`, by its name. */
+export const schemas: ReadonlyMap<string, z.ZodObject> = new Map(Object.entries(documents));
 
 /**
  * Holds what a command printed against the schema that it names, if `--json` was among its arguments.

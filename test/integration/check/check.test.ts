@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-import type { z } from 'zod';
-import type { checkDocument } from '../../../src/cli/check.ts';
-import type { exitSchema } from '../../harness/documents.ts';
+import type { Documents } from '../../../src/cli/documents.ts';
 import type { SimulatedChain } from '../../../simulator/index.ts';
 import { simulated, testKey } from '../../harness/explorer.ts';
 import { call, configFolder } from '../../harness/process.ts';
@@ -9,7 +7,7 @@ import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { plainChain } from '../../harness/sync.ts';
 import { serve } from '../explorer/server.ts';
 
-type CheckDocument = z.infer<typeof checkDocument> & { readonly exit: z.infer<typeof exitSchema> };
+type CheckDocument = Documents['check'];
 
 const chain: SimulatedChain = {
   ...plainChain,

@@ -1,15 +1,14 @@
 import type { Pool } from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { demoDocument } from '../../../src/cli/demo.ts';
+import { documents } from '../../../src/cli/documents.ts';
 import { demoChains, demoStart } from '../../../simulator/demo.ts';
-import { exitSchema } from '../../harness/documents.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
 import { differencesFrom } from '../../harness/tables.ts';
 import { truth } from '../../truth/truth.ts';
 import { call, configFolder, eventually, findWorker, startProgram } from '../../harness/process.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
-const document = demoDocument.extend({ exit: exitSchema });
+const document = documents.demo;
 
 /** As in the demo. */
 const seed = 1;

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
-import { demoDocument } from '../../../src/cli/demo.ts';
-import { exitSchema } from '../../harness/documents.ts';
+import { documents } from '../../../src/cli/documents.ts';
 import { call, command, eventually, findWorker } from '../../harness/process.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
-const document = demoDocument.extend({ exit: exitSchema });
+const document = documents.demo;
 
 test('a demo that a signal stops prints a document with --json', async () => {
   const { url, pool } = await freshDatabase();
