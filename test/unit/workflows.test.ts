@@ -123,11 +123,13 @@ test('the site has every document of docs/ in its sidebar', () => {
   expect(pages.filter((page) => !named(page))).toEqual([]);
 });
 
-test('the package exports its schema, and no code', () => {
+test('the package exports its schema, its tables and its documents', () => {
   const { exports, author } = z
-    .object({ exports: z.record(z.string(), z.string()), author: z.string() })
+    .object({ exports: z.record(z.string(), z.unknown()), author: z.string() })
     .parse(JSON.parse(read('package.json')));
   expect(exports).toEqual({
+    './schema': { types: './dist/schema.d.ts', default: './dist/schema.js' },
+    './documents': { types: './dist/documents.d.ts', default: './dist/documents.js' },
     './explorer-etl.schema.json': './explorer-etl.schema.json',
     './package.json': './package.json',
   });

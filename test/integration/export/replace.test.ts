@@ -82,7 +82,7 @@ test('a relation does not get files of two formats', async () => {
 });
 
 test('an export that is killed while it replaces days leaves each of them whole, and the next one ends it', async () => {
-  const { lake, change, database, ask, publish } = await days(100);
+  const { lake, change, database, ask, publish } = await days(40);
   await publish();
   await lake.exported(['user_operations']);
   await change(2);
@@ -117,7 +117,7 @@ test('an export that is killed while it replaces days leaves each of them whole,
 
   const outcomes = await lake.exported(exportChanges);
 
-  expect(outcomes.get('user_operations')).toMatchObject({ files: 200 });
+  expect(outcomes.get('user_operations')).toMatchObject({ files: 80 });
   expect(await held()).toEqual([{ ...whole, fee: 2 }]);
   expect(await lake.left()).toEqual([]);
 });
