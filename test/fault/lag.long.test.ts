@@ -63,8 +63,9 @@ test('live lanes stay current during a backfill of hours', async () => {
   );
   expect(world.nowMs).toBeGreaterThan(2 * hourMs);
   expect(lag.worstMs.operations).toBeLessThan(2 * runMs);
-  // A poll asks for one number: the next batch is met by the second poll at the latest.
-  expect(lag.worstMs.blocks).toBeLessThan(3 * runMs);
+  // A poll requests one number: the next batch is met by the second poll at the latest, and a poll that is
+  // still under way when the next one is due takes its place.
+  expect(lag.worstMs.blocks).toBeLessThan(4 * runMs);
 });
 
 /** Whether no lane that is due waits for its run, nor a run for a worker. */
