@@ -1,15 +1,7 @@
 import { expect, test } from 'vitest';
 import { operations } from '../../../src/lists/registry.ts';
 import { tableName } from '../../../src/db/column-types.ts';
-import {
-  hashOf,
-  honestly,
-  noItems,
-  oneEach,
-  type Page,
-  type PageLie,
-  range,
-} from '../../harness/kept.ts';
+import { oneEach, type Page, type PageLie, range } from '../../harness/kept.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
 import { followLists } from '../../harness/sync.ts';
 import { forTheEnd, lyingList, pageSize, pages, tokenOf } from './lying-list.ts';
@@ -18,7 +10,6 @@ const rows = pages * pageSize;
 
 /** Two answers from above all heights must agree, instead of one more from the head. */
 const fromTheTop = 2;
-const [refused, again] = [1, 1];
 /** An empty page that is true is a page more. */
 const forThePage = 1;
 
@@ -35,13 +26,7 @@ const leadsTo = (page_token: string | null): Page => ({
 /** The head of a list whose first page is empty and names the newest operation. */
 const beforeTheNewest = leadsTo(tokenOf(rows));
 
-/** A true empty first page; a cursor above all heights is answered by another lie. */
-const emptyHeadWith =
-  (fromTop: PageLie): PageLie =>
-  (page, request) => {
-    if (request.cursor === null) return beforeTheNewest;
-    return isTop(request.cursor) ? fromTop(page, request) : null;
-  };
+// More false answers are in `empty-head.long.test.ts`.
 
 test.each(['user-operations', 'bundles', 'optimism-batches'] as const)(
   'an empty first page of %s that leads on hides no row, however often it is repeated',
@@ -90,56 +75,4 @@ test('a first page that is empty from above all heights too is followed where it
 
   await expectComplete();
   expect(await ledgerFaults(pool, 'ended')).toEqual({});
-});
-
-test.each<[string, PageLie]>([
-  ['empty page', (page) => ({ ...page, items: [] })],
-  ['end', () => noItems],
-  [
-    'page of another chain',
-    (page) => ({
-      ...page,
-      items: page.items.map((item, at) => ({ ...item, hash: hashOf(9e6 - at) })),
-    }),
-  ],
-])('an empty first page and one false %s from above it hide no row', async (_, lie) => {
-  const { list, sync, expectComplete } = await lyingList();
-  let falsely = lie;
-  list.lie = (page, request) => {
-    const served = request.cursor === null ? emptyHead : isTop(request.cursor) ? falsely : honestly;
-    if (isTop(request.cursor)) falsely = honestly;
-    return served(page, request);
-  };
-
-  await sync();
-
-  await expectComplete();
-});
-
-test.each([400, 422])(
-  'a service that answers a cursor above all heights with %i is followed from its empty first page',
-  async (status) => {
-    const { list, sync, expectComplete } = await lyingList();
-    list.lie = emptyHeadWith(() => ({ status }));
-
-    expect(await sync()).toBe(pages + forThePage + refused + again + forTheEnd);
-
-    await expectComplete();
-  },
-);
-
-test.each<[string, PageLie]>([
-  ['ends', () => noItems],
-  ['repeats its cursor', (_, { cursor }) => leadsTo(cursor)],
-  ['lists only what is below the cursor of its first page', (_, { pageAt }) => pageAt(tokenOf(50))],
-])('an empty first page is contradicted if the list %s above it', async (_, fromTop) => {
-  const { list, sync, query, expectComplete } = await lyingList();
-  list.lie = emptyHeadWith(fromTop);
-
-  await sync();
-
-  expect(await query('select failure from etl.feeds')).toEqual([{ failure: 'truncated' }]);
-  list.lie = honestly;
-  await sync();
-  await expectComplete();
 });
