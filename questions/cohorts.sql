@@ -6,13 +6,7 @@
 -- topic: accounts
 -- chart: line x=later y=percent series=cohort
 with left_out as materialized (
-  -- Of each chain: operations that have no known time.
-  select chain_id,
-         (
-           select coalesce(sum(operations), 0)::bigint from explorer.operations_daily
-           where day is null and operations_daily.chain_id = chains.chain_id
-         ) as untimed
-  from explorer.chains
+  select chain_id, untimed from explorer.left_out(null)
 )
 select cohort, chain_id,
        (12 * extract(year from age(month, cohort)) + extract(month from age(month, cohort)))::int as later,

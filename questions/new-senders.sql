@@ -14,13 +14,7 @@ with period as materialized (
   from explorer.history
   where operation = 'user-operations'
 ), left_out as materialized (
-  -- Of each chain: operations that have no known time.
-  select chain_id,
-         (
-           select coalesce(sum(operations), 0)::bigint from explorer.operations_daily
-           where day is null and operations_daily.chain_id = chains.chain_id
-         ) as untimed
-  from explorer.chains
+  select chain_id, untimed from explorer.left_out(null)
 ), begun as (
   select (first_operation_at at time zone 'UTC')::date as day, chain_id, count(*) as first_seen
   from explorer.senders

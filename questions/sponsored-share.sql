@@ -52,13 +52,7 @@ with history as materialized (
   join counted using (chain_id)
   group by chain_id, address_hash, since, until, operations
 ), left_out as materialized (
-  -- Of each chain: operations that have no known time.
-  select chain_id,
-         (
-           select coalesce(sum(operations), 0)::bigint from explorer.operations_daily
-           where day is null and operations_daily.chain_id = chains.chain_id
-         ) as untimed
-  from explorer.chains
+  select chain_id, untimed from explorer.left_out(null)
 ), share as (
   select *, sum(paid) over (partition by chain_id) <= operations and operations >= 20 as is_sound from paid
 )

@@ -10,14 +10,7 @@ with period as materialized (
   from explorer.freshness
   where operation = 'user-operations' and (:chain::bigint is null or chain_id = :chain)
 ), left_out as materialized (
-  -- Of each chain: operations that have no known time, and why the period may lack others.
-  select chain_id,
-         (
-           select coalesce(sum(operations), 0)::bigint from explorer.operations_daily
-           where day is null and operations_daily.chain_id = chains.chain_id
-         ) as untimed,
-         explorer.incompleteness(chain_id, 'user-operations', since) as caveat
-  from explorer.chains, period
+  select * from explorer.left_out((select since from period))
 )
 select kind_now, chain_id, sum(operations)::bigint as operations, sum(failed)::bigint as failed,
        -- A share of fewer than 20 says nothing.

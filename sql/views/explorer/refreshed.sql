@@ -23,6 +23,7 @@ join (values
   ('operations_weekly', 'sender_sums'),
   ('operations_monthly', 'operation_days'),
   ('operations_monthly', 'sender_sums'),
+  ('left_out', 'operation_days'),
   ('cohorts', 'sender_sums'),
   ('senders', 'sender_sums'),
   ('chain_daily', 'block_days'),
@@ -30,7 +31,7 @@ join (values
 ) as summed (name, rollup) on rollup.name = summed.rollup
 group by summed.name;
 
-comment on view explorer.refreshed is 'The views that are summed up beforehand, and up to when they are.';
-comment on column explorer.refreshed.name is 'Name of the view.';
+comment on view explorer.refreshed is 'The views that are summed up beforehand, with the function left_out that reads one, and up to when they are.';
+comment on column explorer.refreshed.name is 'Name of the view or function.';
 comment on column explorer.refreshed.up_to is 'What was written before it is in the view, but for what stale counts. Null: nothing was summed up yet.';
 comment on column explorer.refreshed.stale is 'How many rows of the view, or days and senders in it, are to be summed up again. Null: not known, because pages were stored after up_to, or rows were deleted.';
