@@ -61,11 +61,11 @@ async function cutFloor(tx: Queryable, feed: Feed, at: Date): Promise<number> {
 }
 
 /** The deepest due rule that is too long for the live lane; once a run, so that a run ends. */
-export async function planResweep({ list, tx, run, begun, at }: Planning): Planned {
+export async function planDeepPoll({ list, tx, run, begun, at }: Planning): Planned {
   if (run.scope.again === true || isRange(run.scope)) return null;
   const isBegun = begun.some(({ depth_ms }) => depth_ms !== null);
   if (isBegun && !begun.some((walk) => isRunning(walk) && walk.depth_ms === null)) return null;
-  const due = await deepResweep(list, tx, run, run.scope.resweep ?? [], at);
+  const due = await dueDeepPoll(list, tx, run, run.scope.resweep ?? [], at);
   if (due === null) return null;
   // What is above the live lane's end is read by each poll: the rule goes on from there.
   const start = await liveEnd(tx, run);
@@ -183,7 +183,7 @@ export const floorsOf = (
   `;
 
 /** The deepest rule that is due at `at` and too long for the live lane; null: there is none. */
-export async function deepResweep(
+export async function dueDeepPoll(
   list: NewestFirstOperation,
   tx: Queryable,
   feed: Feed,

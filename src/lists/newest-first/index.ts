@@ -32,11 +32,11 @@ import type {
   NewestFirstWalk,
 } from '../operation.ts';
 import {
-  deepResweep,
+  dueDeepPoll,
   liveFloor,
   planAgain,
   planFallback,
-  planResweep,
+  planDeepPoll,
   shortRows,
 } from './deep-polls.ts';
 import { writeNewestFirst } from './commit.ts';
@@ -245,7 +245,7 @@ async function planBackfillWalk(planning: Planning): Promise<WalkPlan<NewestFirs
   if (run.scope.again === true && begun.length === 0) return planAgain(planning);
   const planned =
     (await planFallback(planning)) ??
-    (await planResweep(planning)) ??
+    (await planDeepPoll(planning)) ??
     (await planGap(planning)) ??
     (await planSplit(planning));
   // What the walks under way leave behind is not known yet, nor what is below a live one.
@@ -272,7 +272,7 @@ async function isDue(
   const isBegun = await hasCoverage(db, lane);
   if (lane.lane === 'live') return occasion !== 'start' && isBegun;
   if (!isBegun || scope.again === true || (await hasUnfinished(db, lane))) return true;
-  if ((await deepResweep(list, db, lane, scope.resweep ?? [], at)) !== null) return true;
+  if ((await dueDeepPoll(list, db, lane, scope.resweep ?? [], at)) !== null) return true;
   const when = occasion === 'sync' ? 'at-once' : at;
   return (await gapsDue(db, { ...lane, scope, id: null }, when)).length > 0;
 }

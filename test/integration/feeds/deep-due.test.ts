@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { deepResweep } from '../../../src/lists/newest-first/deep-polls.ts';
+import { dueDeepPoll } from '../../../src/lists/newest-first/deep-polls.ts';
 import { userOperations } from '../../../src/lists/user-operations/index.ts';
 import { recountCoverage } from '../../../src/status/verify.ts';
 import { freshDatabase } from '../../harness/database.ts';
@@ -60,7 +60,7 @@ async function rangeOfDeepPoll(
   }
   await recountCoverage(db);
   const rules = [{ depthMs: 24 * hourMs, everyMs: 4 * hourMs }];
-  return deepResweep(userOperations, db, feed, rules, new Date(startMs + 5 * hourMs));
+  return dueDeepPoll(userOperations, db, feed, rules, new Date(startMs + 5 * hourMs));
 }
 
 test('a deep poll that is due reads to its depth although a live walk is running', async () => {
