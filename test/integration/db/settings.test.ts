@@ -62,7 +62,7 @@ test.each([
   expect(Object.fromEntries(rows.map(({ name, setting }) => [name, setting]))).toEqual(wanted);
 });
 
-test('a role with other defaults migrates, syncs and verifies as any', async () => {
+test('a role with other defaults migrates, syncs and verifies like others', async () => {
   const { url } = await simulated({ seed: copySeed, chains: [shortChain] });
   expect(await faultsOf(await ownedWith(settings), url)).toEqual([]);
 });

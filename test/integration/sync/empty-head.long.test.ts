@@ -1,25 +1,9 @@
 import { expect, test } from 'vitest';
-import { hashOf, honestly, noItems, type Page, type PageLie } from '../../harness/kept.ts';
-import { forTheEnd, lyingList, pageSize, pages, tokenOf } from './lying-list.ts';
-
-const rows = pages * pageSize;
+import { hashOf, honestly, noItems, type PageLie } from '../../harness/kept.ts';
+import { beforeTheNewest, emptyHead, forThePage, isTop, leadsTo } from './empty-head.ts';
+import { forTheEnd, lyingList, pages, tokenOf } from './lying-list.ts';
 
 const [refused, again] = [1, 1];
-/** An empty page that is true is a page more. */
-const forThePage = 1;
-
-/** Leads on below the newest page. */
-const emptyHead: PageLie = (page, { cursor }) => (cursor === null ? { ...page, items: [] } : null);
-
-const isTop = (cursor: string | null) => cursor?.endsWith('f'.repeat(64)) === true;
-
-const leadsTo = (page_token: string | null): Page => ({
-  items: [],
-  next_page_params: { page_size: pageSize, page_token },
-});
-
-/** The head of a list whose first page is empty and names the newest operation. */
-const beforeTheNewest = leadsTo(tokenOf(rows));
 
 /** A true empty first page; a cursor above all heights is answered by another lie. */
 const emptyHeadWith =

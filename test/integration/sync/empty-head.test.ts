@@ -1,30 +1,14 @@
 import { expect, test } from 'vitest';
 import { operations } from '../../../src/lists/registry.ts';
 import { tableName } from '../../../src/db/column-types.ts';
-import { oneEach, type Page, type PageLie, range } from '../../harness/kept.ts';
+import { oneEach, range } from '../../harness/kept.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
 import { followLists } from '../../harness/sync.ts';
-import { forTheEnd, lyingList, pageSize, pages, tokenOf } from './lying-list.ts';
-
-const rows = pages * pageSize;
+import { beforeTheNewest, emptyHead, forThePage, isTop, rows } from './empty-head.ts';
+import { forTheEnd, lyingList, pageSize, pages } from './lying-list.ts';
 
 /** Two answers from above all heights must agree, instead of one more from the head. */
 const fromTheTop = 2;
-/** An empty page that is true is a page more. */
-const forThePage = 1;
-
-/** Leads on below the newest page. */
-const emptyHead: PageLie = (page, { cursor }) => (cursor === null ? { ...page, items: [] } : null);
-
-const isTop = (cursor: string | null) => cursor?.endsWith('f'.repeat(64)) === true;
-
-const leadsTo = (page_token: string | null): Page => ({
-  items: [],
-  next_page_params: { page_size: pageSize, page_token },
-});
-
-/** The head of a list whose first page is empty and names the newest operation. */
-const beforeTheNewest = leadsTo(tokenOf(rows));
 
 // More false answers are in `empty-head.long.test.ts`.
 

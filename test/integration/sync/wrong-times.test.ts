@@ -97,7 +97,7 @@ test.each([
   await expectAllWanted();
 });
 
-test('a walk that is interrupted after each page ends at since as any', async () => {
+test('a walk that is interrupted after each page ends at since like others', async () => {
   const { list, sync, query, expectAllWanted } = await bounded();
   for (let page = 0; page < 2 * honestRequests; page += 1) {
     const interrupt = new AbortController();
