@@ -26,14 +26,18 @@ export interface Written {
   readonly covers: (part: string) => boolean;
 }
 
-/** The contents of an exported folder; without those whose file is gone, which are exported again. */
+/** Of a file that an export was killed before it deleted or noted: nothing equals it. */
+const unknown: Holding = { rows: -1, until: 0, columns: '' };
+
+/** The contents of an exported folder, as far as files are there: what is missing is exported again. */
 export function contentsOf(folder: string): Contents {
   const path = join(folder, mark);
   const text = existsSync(path) ? readFileSync(path, 'utf8') : '{}';
   const { data = {} } = contentsSchema.safeParse(JSON.parse(text || '{}'));
   for (const [name, parts] of Object.entries(data)) {
-    const found = new Set(partsIn(folder, name).map(({ part }) => part));
-    data[name] = Object.fromEntries(Object.entries(parts).filter(([part]) => found.has(part)));
+    data[name] = Object.fromEntries(
+      partsIn(folder, name).map(({ part }) => [part, parts[part] ?? unknown]),
+    );
   }
   return data;
 }

@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { days, exportChanges } from './days.ts';
@@ -77,6 +77,22 @@ test('--changed exports the days of rows that changed, moved or went, and no oth
     stored.map(({ day, fees: held }) => `${String(day)}: ${String(held)}`).toSorted(),
   );
   expect((await lake.exported(exportChanges)).get('user_operations')).toMatchObject({ files: 0 });
+});
+
+// As a kill leaves it that comes before the file of a day without rows is deleted.
+test('--changed deletes the file of a day without rows that its contents do not name any more', async () => {
+  const { lake, database, publish, fees } = await days(3);
+  await publish();
+  await lake.exported(['user_operations']);
+  await database.query(`delete from explorer.user_operations where ${dayOf(2)} and chain_id = 10`);
+  const mark = join(lake.folder, '.explorer-etl-export');
+  const contents = JSON.parse(await readFile(mark, 'utf8'));
+  delete contents.user_operations['chain_id=10/day=2026-01-02'];
+  await writeFile(mark, JSON.stringify(contents));
+
+  await lake.exported(exportChanges);
+
+  expect(await fees()).toEqual(['10/01: 1', '10/03: 1', '8453/01: 1', '8453/02: 1', '8453/03: 1']);
 });
 
 test('--changed misses no change that committed after later ones', async () => {
