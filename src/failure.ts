@@ -229,7 +229,7 @@ const rules = {
   truncated: {
     ...degraded,
     advice:
-      'The explorer ends the list too early: it is requested again later; report it if it lasts.',
+      'The explorer ends the list, or leaves its head empty, where it shows more elsewhere: the list is requested again later; report it if it lasts.',
   },
   'item-invalid': {
     ...harmless,
