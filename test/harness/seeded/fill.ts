@@ -159,6 +159,7 @@ function blocksOfBatches(list: SeededList, followed: Followed): string[] {
       columns: { scope: `jsonb_build_object('batch', ${next}, 'probe', true)` },
     }),
     ...pagesOf(list, true),
+    'reindex table explorer.blocks',
     `update etl.runs set latest_batch_before = batch - 1
      from etl.walks
      where run_id = runs.id and runs.lane = 'live' and batch is not null`,
@@ -219,7 +220,8 @@ function statementsOf(size: Size): string[] {
   const twoMissing = `n not in (${middle}, ${middle + 10})`;
   return [
     // Millions of rows go in a third of the time if the indexes are made afterwards.
-    `update pg_index set indisready = false where indrelid = 'explorer.user_operations'::regclass`,
+    `update pg_index set indisready = false
+     where indrelid in ('explorer.user_operations'::regclass, 'explorer.blocks'::regclass)`,
     ...newestFirst(operations, ofOperations, { pages: 2, overlap: 15, where: twoMissing }),
     'reindex table explorer.user_operations',
     ...newestFirst(batches, ofBatches, { pages: 1, overlap: 6, where: 'true' }),
@@ -242,6 +244,9 @@ function statementsOf(size: Size): string[] {
   ];
 }
 
+/** Tables whose triggers count each row. */
+const counted = ['etl.walks', 'explorer.blocks', 'explorer.read_batches'];
+
 /**
  * Fills a migrated, empty database as a year of polls would leave it: rows, runs,
  * walks with what they verify, and the ledger of pages. Takes part in no transaction; ends analysed.
@@ -252,8 +257,8 @@ export async function grow(pool: Pool, size: Size): Promise<void> {
   const source = { origin: 'http://seeded', isSameData: true };
   await registerFeeds(db, configuredFeeds(chains), 'file', source);
   for (const statement of [
-    // Each walk would count itself into one row, in one transaction: quadratic.
-    'alter table etl.walks disable trigger user',
+    // Each walk would count itself into one row, in one transaction: quadratic. Batches are counted at the end.
+    ...counted.map((table) => `alter table ${table} disable trigger user`),
     ...statementsOf(size),
     ...configuredLanes(chains).map(
       ({ lane, scope }) =>
@@ -261,7 +266,7 @@ export async function grow(pool: Pool, size: Size): Promise<void> {
          where feed = '${feedName(lane)}' and lane = '${lane.lane}'`,
     ),
     'update etl.feeds set last_success_at = now()',
-    'alter table etl.walks enable trigger user',
+    ...counted.map((table) => `alter table ${table} enable trigger user`),
   ]) {
     await pool.query(statement);
   }
