@@ -59,7 +59,7 @@ function folder(name: Project, options: Options = {}): TestProjectInlineConfigur
 }
 
 const isLongest = ({ moduleId }: TestSpecification) =>
-  /\/fault\/(?:kill|week)\.long\./u.test(moduleId);
+  /\/(?:fault\/(?:kill|week)\.long|db\/plans|unit\/foreign-text)\./u.test(moduleId);
 
 /** What takes longest begins first: else one of them ends alone, long after the others. */
 class LongestFirst extends BaseSequencer {

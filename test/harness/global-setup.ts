@@ -76,10 +76,9 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   project.provide('directoryPrefix', prefix);
   const initialized = `${prefix}initialized`;
   project.provide('initialized', initialized);
-  const program = await bundleProgram(prefix);
+  const [program, server] = await Promise.all([bundleProgram(prefix), startServer(prefix)]);
   project.provide('program', program.main);
   project.onTestsRerun(program.bundle);
-  const server = await startServer(prefix);
   const template = `explorer_etl_test_${process.pid}_${randomBytes(4).toString('hex')}`;
   try {
     await createTemplate(server.url, template);
