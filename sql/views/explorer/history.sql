@@ -1,19 +1,23 @@
 create or replace view explorer.history as
 select distinct on (feed) chain_id, operation, feed,
        case when from_block > 0 then from_at end as from_at,
-       case when next_block is not null then to_at end as to_at,
+       case when is_cut then to_at end as to_at,
        case when from_block > 0
               then coalesce('not stored before ' || to_char(from_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI'), 'nothing stored')
-            when next_block is not null
+            when is_cut
               then coalesce('incomplete after ' || to_char(to_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI'), 'incomplete') end as caveat,
        complete_from_at
 from (
-  select *, lead(from_block) over (partition by feed order by from_block) as next_block,
-         first_value(case when from_block > 0 then coalesce(from_at, 'infinity') end)
-           over (partition by feed order by from_block desc) as complete_from_at
+  select *, to_block < last_block as is_cut,
+         first_value(
+           case when to_block < last_block then 'infinity' when from_block > 0 then coalesce(from_at, 'infinity') end
+         ) over (partition by feed order by from_block desc) as complete_from_at
   from (
-    select chain_id, operation, feed, from_block, to_block, from_at, to_at
+    select coverage.chain_id, coverage.operation, feed, from_block, to_block, from_at, to_at,
+           -- Of the complete ranges, or the last one below the newest item: above them is a gap.
+           greatest(max(to_block) over (partition by feed), highest - 1) as last_block
     from explorer.coverage
+    join etl.feed_coverage using (feed)
     where unit = 'blocks'
   ) as part
 ) as covered
@@ -26,4 +30,4 @@ comment on column explorer.history.feed is 'Name of the feed, such as 10/user-op
 comment on column explorer.history.from_at is 'Time of the first item of the lowest complete range, UTC. Null: the list is complete from its beginning.';
 comment on column explorer.history.to_at is 'Time of the last item before the lowest gap above it, UTC. Null: there is no gap above.';
 comment on column explorer.history.caveat is 'Why the history is not whole, in words. Null: it is.';
-comment on column explorer.history.complete_from_at is 'Time of the first item of the highest complete range, UTC: from then on nothing is missing up to the newest. infinity: no item is in it. Null: the list is complete from its beginning.';
+comment on column explorer.history.complete_from_at is 'Time of the first item of the highest complete range, UTC: from then on nothing is missing. infinity: something is, or no item is in it. Null: the list is complete from its beginning.';

@@ -1,61 +1,7 @@
 import { expect, test } from 'vitest';
-import { questions, statementOf } from '../../../src/query/question.ts';
-import { freshDatabase, type OpenDatabase } from '../../harness/database.ts';
+import type { OpenDatabase } from '../../harness/database.ts';
 import { sumUp } from '../../harness/ledger.ts';
-
-type Given = Parameters<typeof statementOf>[1];
-
-/** An answer's rows, keyed by its columns. */
-async function answerTo({ pool }: OpenDatabase, name: string, given: Given = {}) {
-  const question = questions().find((one) => one.name === name);
-  if (question === undefined) throw new Error(`no question ${name}`);
-  const { text, values } = statementOf(question, given);
-  return (await pool.query(text, [...values])).rows as Record<string, unknown>[];
-}
-
-const pick = (rows: readonly Record<string, unknown>[], ...columns: readonly string[]) =>
-  rows.map((row) => columns.map((column) => row[column]));
-
-/** A chain whose lists cover blocks; block n was made n minutes after midnight of 1 June, UTC. */
-async function chainWith(covered: Readonly<Record<string, string>>) {
-  const database = await freshDatabase();
-  const { query } = database;
-  await query(`insert into explorer.chains (chain_id, name) values (10, 'optimism')`);
-  for (const [operation, blocks] of Object.entries(covered)) {
-    const feed = [10, operation] as const;
-    await query(
-      `insert into etl.feeds (chain_id, operation, kind, settings) values ($1, $2, 'newest-first', '{}')`,
-      [...feed],
-    );
-    await query(
-      `insert into etl.coverage (feed, lane, verified) values ($1 || '/' || $2, 'backfill', $3)`,
-      [...feed, blocks],
-    );
-    await query(
-      `insert into etl.runs (chain_id, operation, lane, scope, state, opened_at, closed_at)
-       values ($1, $2, 'live', '{}', 'finished', '2026-06-03', '2026-06-03')`,
-      [...feed],
-    );
-  }
-  return database;
-}
-
-const atBlock = (block: string) =>
-  `timestamptz '2026-06-01Z' + make_interval(mins => (${block})::int)`;
-
-/** One operation in each block, by as many senders as there are blocks, or by given ones. */
-const addOperations = (
-  { query }: OpenDatabase,
-  first: number,
-  last: number,
-  sender = `'0x' || lpad(to_hex(block), 40, '0')`,
-) =>
-  query(
-    `insert into explorer.user_operations (chain_id, hash, block_number, timestamp, address_hash, status, transaction_hash, page_id)
-     select 10, '0x' || md5(block::text || ${sender}), block, ${atBlock('block')}, ${sender}, true, '0xt' || block, 1
-     from generate_series($1::int, $2::int) as block`,
-    [first, last],
-  );
+import { addOperations, answerTo, atBlock, chainWith, pick } from './answers.ts';
 
 test('an account is new only if the list is complete from its beginning', async () => {
   const database = await chainWith({ 'user-operations': '{[0,3000]}' });
@@ -344,56 +290,4 @@ test.each([
   ] as const) {
     expect(pick(await answerTo(database, name), column), name).toEqual([[percent]]);
   }
-});
-
-/** Questions that are about so many days of a list, and name the first of them. */
-const ofDays = [
-  'operations-daily',
-  'failures-daily',
-  'fee-percentiles',
-  'busiest-hours',
-  'wallet-failures',
-  'top-senders',
-  'bundle-sizes',
-  'bundler-share',
-];
-/** The same of whole weeks. */
-const ofWeeks = ['entry-points', 'eip7702-share'];
-
-test('a question says since when its list is complete if its days begin before', async () => {
-  const part = '{[0,100],[1500,4000]}';
-  const database = await chainWith({ 'user-operations': part, bundles: part });
-  const { query, db } = database;
-  for (const block of [1, 1500, 3000]) await addOperations(database, block, block);
-  await query(`update explorer.user_operations set fee = 1`);
-  await query(
-    `insert into explorer.bundles (chain_id, transaction_hash, bundle_index, block_number, timestamp, bundler_hash, total_ops, page_id)
-     select 10, '0xt' || block, 0, block, ${atBlock('block')}, '0xa', 1, 1
-     from unnest(array[1, 1500, 3000]) as block`,
-  );
-  await sumUp(db);
-  const caveatsOf = async (days: number, names = [...ofDays, ...ofWeeks]) => {
-    const answers = await Promise.all(names.map((name) => answerTo(database, name, { days })));
-    return [...new Set(answers.flat().map(({ caveat }) => caveat))];
-  };
-  expect(await caveatsOf(30)).toEqual(['incomplete before 2026-06-02 01:00']);
-  // The third of June alone has no gap, its week has.
-  expect(await caveatsOf(1, ofDays)).toEqual([null]);
-  expect(await caveatsOf(1, ofWeeks)).toEqual(['incomplete before 2026-06-02 01:00']);
-
-  await query(`update etl.coverage set verified = '{[0,4000]}'`);
-  expect(await caveatsOf(30)).toEqual([null]);
-  await query(`update etl.coverage set verified = '{[0,100],[5000,6000]}'`);
-  expect(await caveatsOf(30)).toEqual(['incomplete']);
-  await query('delete from etl.coverage');
-  expect(await caveatsOf(30)).toEqual(['not complete anywhere']);
-});
-
-test.each(ofWeeks)('the first week of %s is whole', async (name) => {
-  const database = await chainWith({ 'user-operations': '{[0,4000]}' });
-  // A Monday, and the Wednesday after it.
-  for (const block of [1, 3000]) await addOperations(database, block, block);
-  await sumUp(database.db);
-  const answer = await answerTo(database, name, { days: 1 });
-  expect(answer.reduce((sum, { operations }) => sum + Number(operations), 0)).toBe(2);
 });
