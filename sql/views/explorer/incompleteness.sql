@@ -6,7 +6,8 @@ return (
               when max(complete_from_at) > etl.start_of_day(since)
                 then 'incomplete before ' || to_char(max(complete_from_at) at time zone 'UTC', 'YYYY-MM-DD HH24:MI') end
   from explorer.history
-  where chain_id = of_chain and operation = of_operation
+  -- By its name: a condition on other columns would compute the history of all feeds, for each chain again.
+  where feed = of_chain::text || '/' || of_operation
 );
 
 comment on function explorer.incompleteness is 'Why a list of blocks may lack items of a UTC day or of later ones, in words. Null: it lacks none, as of the last poll.';

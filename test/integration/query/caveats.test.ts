@@ -75,3 +75,27 @@ test('a list is not complete up to its newest item if a gap lies above all that 
   expect(await caveatsOf('operations-daily')).toEqual(['incomplete']);
   expect(await caveatsOf('new-senders')).toEqual(['incomplete after 2026-06-03 02:00']);
 });
+
+test('what a chain lacks is computed without the history of others', async () => {
+  const database = await chainWith({ 'user-operations': '{[0,10],[20,3000]}' });
+  const { query } = database;
+  await addOperations(database, 0, 3000);
+  const read = async () => {
+    const statement = `select explorer.incompleteness(10, 'user-operations', '2026-06-01')`;
+    // The first one fills caches.
+    await query(statement);
+    const [row] = await query(`explain (analyze, buffers, format json) ${statement}`);
+    return Number(row?.['QUERY PLAN'][0].Plan['Shared Hit Blocks']);
+  };
+  const alone = await read();
+  await query(`
+    insert into etl.feeds (chain_id, operation, kind, settings)
+    select chain_id + n, operation, kind, settings from etl.feeds, generate_series(1, 40) as n;
+    insert into etl.coverage (feed, lane, verified)
+    select feeds.feed, lane, verified from etl.coverage, etl.feeds where feeds.chain_id > 10;
+    insert into explorer.user_operations (chain_id, hash, block_number, timestamp, page_id)
+    select chain_id + n, hash, block_number, timestamp, page_id
+    from explorer.user_operations, generate_series(1, 40) as n
+    where block_number < 50`);
+  expect(await read()).toBeLessThan(2 * alone);
+});
