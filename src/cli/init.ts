@@ -55,7 +55,17 @@ async function init(context: Context, options: ChosenFeeds & { readonly since?: 
           lists: operation ?? null,
           since,
         };
-  const { chains } = choice;
+  const { chains, lists } = choice;
+  const wanted = operationNames.filter((name) => lists?.includes(name) ?? true);
+  // For a list that a chain does not have, an example is empty or a comment.
+  const bare = chains.find((id) =>
+    wanted.every((name) => !/^ {6}\w/mu.test(operations[name].guide.example(id))),
+  );
+  if (bare !== undefined) {
+    throw new UsageError(
+      `init can write none of ${wanted.join(', ')} for chain ${bare}: leave the chain out, or name another list.`,
+    );
+  }
   const claimed = served.filter(({ id }) => chains.includes(id));
   await demandMeant(misnamed(claimed), terminal, signal);
   const unknown = chains.filter((id) => !named.some((one) => one.id === id));

@@ -18,6 +18,10 @@ describe('wrong use ends with exit code 2 and one message', () => {
     ['sync --chian 10', /^error: unknown option '--chian'/],
     ['sync --log-level loud', /'loud' is invalid.*debug, info/],
     ['sync --chain abc', /--chain abc: no chain has this name; .*such as 10/],
+    [
+      'init --chain 10 --chain 1 --operation optimism-batches',
+      /can write none of optimism-batches for chain 1: leave the chain out/,
+    ],
     ['init --chain optimsm', /no chain has this name; did you mean optimism \(10\)\?/],
     [
       'sync --chain 10 --from-batch 9 --to-batch 3',
