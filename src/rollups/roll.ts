@@ -94,7 +94,7 @@ async function noteStale(tx: Transaction, name: string): Promise<void> {
   `);
   // Later ones may be of transactions that have not ended.
   await tx.execute(
-    sql`delete from etl.moved_rows where name = ${name} and at < ${since}::timestamptz`,
+    sql`delete from etl.moved_rows where starts_with(name, ${name}) and at < ${since}::timestamptz`,
   );
   await tx.execute(sql`
     update etl.rollups

@@ -29,8 +29,25 @@ language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 declare
   written record;
+  sent record;
 begin
   return query select * from etl.undated_keys();
+  for written in
+    select distinct chain_id as of_chain, key as sender from etl.moved_rows where name = 'operation_days/senders'
+  loop
+    -- One by one: a server that holds a part of the operations alone has no blocks to look into.
+    for sent in
+      select distinct (timestamp at time zone 'UTC')::date as day,
+             case when timestamp is null then block_number end as block
+      from explorer.user_operations
+      where chain_id = written.of_chain and address_hash = written.sender
+    loop
+      return query
+      select written.of_chain, coalesce(sent.day, etl.utc_day((
+        select known.timestamp from explorer.time_of_block(written.of_chain, sent.block) as known
+      )), '-infinity')::text;
+    end loop;
+  end loop;
   for written in
     select distinct chain_id as of_chain, (timestamp at time zone 'UTC')::date as day,
            first_seen_at < updated_at as has_changed

@@ -184,3 +184,27 @@ test('an address that becomes another kind takes the operations that it sent alo
     { kind: 'eip7702', operations: 4, days: 3 },
   ]);
 });
+
+test('an operation that is stored while its sender becomes another kind is summed up with that kind', async () => {
+  const { query, pool } = await freshDatabase();
+  const db = drizzle(pool);
+  await query(`insert into explorer.chains (chain_id, name) values (10, 'optimism');
+    insert into explorer.addresses (chain_id, hash, is_contract, page_id) values (10, '0xa', false, 1)`);
+  await sumUp(db);
+  const [page, other] = [await pool.connect(), await pool.connect()];
+  await page.query('begin');
+  await page.query(`
+    insert into explorer.user_operations (chain_id, hash, timestamp, address_hash, page_id, updated_at)
+    values (10, '0x1', '2026-01-01', '0xa', 1, etl.change_time())`);
+  await other.query('begin');
+  await other.query(`
+    update explorer.addresses set proxy_type = 'eip7702', updated_at = etl.change_time() where hash = '0xa'`);
+  await page.query('commit');
+  await sumUp(db);
+  await other.query('commit');
+  for (const session of [page, other]) session.release();
+
+  await sumUp(db);
+
+  expect(await sumFaults(pool)).toEqual({});
+});
