@@ -71,16 +71,16 @@ const named = (prefix: string, name: string) => sql.raw(`etl.${prefix}_${name}`)
 
 async function noteStale(tx: Transaction, name: string): Promise<void> {
   const turn = await execute(tx).row(() =>
-    z.object({ since: z.string().nullable(), horizon: z.string() }),
+    z.object({ since: z.string().nullable(), before: z.string().nullable(), horizon: z.string() }),
   )`
     select case when begun_at > now() - ${recomputeEvery}::interval then read_to end::text as since,
-           explorer.changes_until()::text as horizon
+           read_to::text as before, explorer.changes_until()::text as horizon
     from etl.rollups where name = ${name}
     for no key update skip locked
   `;
   // Another process is at it.
   if (turn === null) return;
-  const { since, horizon } = turn;
+  const { since, before, horizon } = turn;
   const keys =
     since === null
       ? sql`${named('all', name)}()`
@@ -94,7 +94,7 @@ async function noteStale(tx: Transaction, name: string): Promise<void> {
   `);
   // Later ones may be of transactions that have not ended.
   await tx.execute(
-    sql`delete from etl.moved_rows where starts_with(name, ${name}) and at < ${since}::timestamptz`,
+    sql`delete from etl.moved_rows where starts_with(name, ${name}) and at < ${before}::timestamptz`,
   );
   await tx.execute(sql`
     update etl.rollups

@@ -208,3 +208,21 @@ test('an operation that is stored while its sender becomes another kind is summe
 
   expect(await sumFaults(pool)).toEqual({});
 });
+
+test('what rows were before they moved is forgotten, also where each summing up recomputes all', async () => {
+  const { query, pool } = await freshDatabase();
+  const db = drizzle(pool);
+  await query(`insert into explorer.chains (chain_id, name) values (10, 'optimism');
+    insert into explorer.addresses (chain_id, hash, is_contract, page_id) values (10, '0xa', false, 1);
+    insert into explorer.user_operations (chain_id, hash, timestamp, address_hash, page_id)
+    values (10, '0x1', '2026-01-01', '0xa', 1)`);
+  await sumUp(db);
+  await query(`
+    update explorer.addresses set is_contract = true, updated_at = etl.change_time();
+    update explorer.user_operations set timestamp = '2026-01-02', updated_at = etl.change_time()`);
+  for (const _ of ['until then', 'since then']) {
+    await query(`update etl.rollups set begun_at = now() - interval '25 hours'`);
+    await sumUp(db);
+  }
+  expect(await query('select name from etl.moved_rows')).toEqual([]);
+});
