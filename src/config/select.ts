@@ -114,7 +114,7 @@ export function findChain(
     const [first, other] = chains.filter(({ name }) => plain(name) === plain(flag));
     if (other !== undefined) {
       return {
-        problem: `--chain ${flag}: several chains of the configuration have this name; take the number, such as ${first?.id}`,
+        problem: `--chain ${flag}: several chains have this name; take the number, such as ${first?.id}`,
       };
     }
     if (first !== undefined) return { id: first.id };

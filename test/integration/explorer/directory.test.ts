@@ -85,6 +85,14 @@ test('init finds a chain by its name in the directory, and keeps what it has in 
   expect(file).toContain('- id: 10\n    name: optimism\n    operations:\n');
 });
 
+test('a name that the directory has for two chains is refused, with a number of one', async () => {
+  const url = await withSites({ 7: 'https://abc.example', 8: 'https://abc.blockscout.com' });
+  expectOneMessage(
+    await init(url, '--chain', 'abc'),
+    /--chain abc: several chains have this name; take the number, such as 7/u,
+  );
+});
+
 test('init warns of a chain that the directory lacks, whatever this program knows', async () => {
   const url = await withSites({ 690: 'https://explorer.redstone.xyz' });
   const { code, stderr } = await init(url, '--chain', 'zksync');
