@@ -10,7 +10,8 @@ const sliceBytes = 256;
 
 /**
  * Bounds what all clients of a server can take: a connection that sends a body, or a request before its last answer is
- * sent, is closed. The newest client, which may be a probe, always gets in: those that do not read make room first.
+ * sent, is closed; one that would rather speak another protocol is answered once, and nothing more is read of it. The
+ * newest client, which may be a probe, always gets in: those that do not read make room first.
  */
 export function boundClients(
   server: Server,
@@ -18,6 +19,7 @@ export function boundClients(
 ): void {
   /** The answer in progress of each connection, if any; the longest silent connection first. */
   const clients = new Map<Socket, ServerResponse | null>();
+  const answeredOnce = new WeakSet<Socket>();
   const note = (socket: Socket, response: ServerResponse | null) => {
     if (clients.delete(socket)) clients.set(socket, response);
   };
@@ -25,14 +27,19 @@ export function boundClients(
     if (clients.size >= mostConnections) leastNeeded(clients)?.destroy();
     clients.set(socket, null);
     socket.on('close', () => void clients.delete(socket));
-    socket.on('readable', () => readSlices(socket));
+    socket.on('readable', () => readSlices(socket, () => answeredOnce.has(socket)));
   });
   server.on('request', (request, response) => {
     const { socket, headers } = request;
-    // No client of ours sends a body or another protocol; Node would read either to its end.
+    // No client of ours sends a body; Node would read one of any length to its end.
     const { upgrade, 'transfer-encoding': coding, 'content-length': length = '0' } = headers;
-    const hasMore = (upgrade ?? coding) !== undefined || length !== '0';
-    if (hasMore || clients.get(socket) !== null) return void socket.destroy();
+    const hasBody = coding !== undefined || length !== '0';
+    if (hasBody || clients.get(socket) !== null) return void socket.destroy();
+    if (upgrade !== undefined) {
+      // Clients of HTTP/2 ask so in their first request. Node would read what follows to its end.
+      answeredOnce.add(socket);
+      response.shouldKeepAlive = false;
+    }
     note(socket, response);
     response.on('prefinish', () => {
       note(socket, response);
@@ -47,8 +54,9 @@ export function boundClients(
 }
 
 /** `read` emits the slice as 'data', which the parser reads. */
-function readSlices(socket: Socket): void {
-  while (!socket.destroyed && socket.read(Math.min(sliceBytes, socket.readableLength)) !== null);
+function readSlices(socket: Socket, isEnough: () => boolean): void {
+  const read = (): unknown => socket.read(Math.min(sliceBytes, socket.readableLength));
+  while (!socket.destroyed && !isEnough() && read() !== null);
 }
 
 /** The longest silent of those that do not read their answer, else of the idle, else of those that wait for one. */

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Agent, createServer, request } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { boundClients } from '../../../src/http/clients.ts';
 import { ask, servedPage } from '../../harness/http.ts';
@@ -57,11 +58,7 @@ test('of many requests that are sent at once only a few are parsed', async () =>
   expect(parsed).toBeLessThan(20);
 });
 
-test.each([
-  'Content-Length: 1000000000',
-  'Transfer-Encoding: chunked',
-  'Connection: Upgrade\r\nUpgrade: websocket',
-])(
+test.each(['Content-Length: 1000000000', 'Transfer-Encoding: chunked'])(
   'a connection that sends more than a request, with %j, is closed, and gets no answer',
   async (header) => {
     const page = await servedPage(null, { metricsAddress: { host: '127.0.0.1', port: 0 } });
@@ -73,6 +70,38 @@ test.each([
     }
   },
 );
+
+const upgrade = (protocol: string) =>
+  `GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\n`;
+
+test.each(['h2c', 'websocket'])(
+  'a client that would rather speak %s is answered once',
+  async (protocol) => {
+    const page = await servedPage(null, { metricsAddress: { host: '127.0.0.1', port: 0 } });
+    for (const port of [page.address.port, page.metricsAddress?.port ?? 0]) {
+      const answer = await received(open(port, upgrade(protocol)));
+      expect(answersIn(answer)).toBe(1);
+      expect(answer).toMatch(/^connection: close\r$/imu);
+    }
+  },
+);
+
+test('nothing is read of what a client sends in another protocol', async () => {
+  const server = createServer();
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  let bytesRead = 0;
+  boundClients(server, async ({ socket }, response) => {
+    // Node reads up to 64 KiB a turn.
+    for (let turn = 0; turn < 100; turn += 1) await setImmediate();
+    bytesRead = socket.bytesRead;
+    response.end();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const sent = `${upgrade('websocket')}${'x'.repeat(8 * megabyte)}`;
+  await received(open((server.address() as AddressInfo).port, sent));
+  expect(bytesRead).toBeGreaterThan(0);
+  expect(bytesRead).toBeLessThan(megabyte / 2);
+});
 
 test('a connection serves one request after the other', async () => {
   const page = await servedPage(null);
