@@ -40,7 +40,7 @@ function textsOf(file: string, source: string): { text: string; line: number }[]
     return source
       .split('\n')
       .map((text, index) => ({ text, line: index + 1 }))
-      .filter(({ text }) => /--|comment on/u.test(text));
+      .filter(({ text }) => file.startsWith('sql/comments') || /--|comment on/u.test(text));
   }
   const { program, comments } = parseSync(file, source);
   const spans = isTest(file) ? titleSpans(source, program) : [{ start: 0, end: source.length }];

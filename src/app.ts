@@ -30,8 +30,8 @@ import {
 import { createFetcher } from './explorer/fetcher.ts';
 import { Host } from './explorer/host.ts';
 import { type Feed, feedName } from './lists/feed.ts';
-import { listNames } from './lists/index.ts';
 import type { ScopeBounds } from './lists/list.ts';
+import { listViews } from './lists/views.ts';
 import type { Log } from './log.ts';
 import {
   configuredFeeds,
@@ -75,7 +75,7 @@ interface Place {
  */
 export async function prepareDatabase({ url, pool }: Place, waiting?: Waiting): Promise<Migrated> {
   try {
-    const result = await migrate(pool, listNames(), undefined, waiting);
+    const result = await migrate(pool, listViews(), undefined, waiting);
     const isMade = await hasQueues(pool);
     if (!isMade) {
       await withAdvisoryLock(pool, installLock, () => installQueues({ url, pool }), waiting);

@@ -11,7 +11,7 @@ import { MigrationError, newerDatabase } from './failure.ts';
 import { problemsOf } from './fitness.ts';
 import { demandPrimary } from './state.ts';
 import { execute, throughConflicts } from './transaction.ts';
-import { type ListNames, makeViews, readMadeViews, readViewSet } from './views.ts';
+import { makeViews, readMadeViews, readViewSet } from './views.ts';
 
 const packagedFolder = packageFile('.');
 
@@ -34,21 +34,21 @@ export interface Migrated {
 }
 
 /**
- * Migrates tables, then all views and functions if one of them or a table changed. Safe from any number of processes.
+ * Migrates tables, then all views and functions, of files and `texts`, if one of them or a table changed. Safe from any number of processes.
  * Only reads if nothing is to be done, so a role without rights suffices. The pool needs two connections: one holds
  * the lock. Waits silently for ever without `waiting`.
  * @throws MigrationError, StandbyError
  */
 export async function migrate(
   pool: Pool,
-  lists: ListNames,
+  texts: readonly string[],
   folder: string = packagedFolder,
   waiting?: Waiting,
 ): Promise<Migrated> {
   await demandServer(pool);
   const bringUp = async () => {
     const before = await readSchema(pool, folder);
-    const views = await readViewSet(join(folder, 'sql'), String(before.newest), lists);
+    const views = await readViewSet(join(folder, 'sql'), String(before.newest), texts);
     demandNotNewer(before);
     const isCurrent = before.missing.length === 0;
     if (isCurrent && before.views === views.hash) return { applied: 0, views: 0 };

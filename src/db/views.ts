@@ -10,43 +10,12 @@ import { isPrepared } from './state.ts';
 import { execute, inTransaction, limitLockWait, rowsOf } from './transaction.ts';
 import { z } from 'zod';
 
-/** A repeatable file of sql/. */
+/** A repeatable file of sql/, or a text like one. */
 interface SqlFile {
   readonly name: string;
   readonly text: string;
   /** Such as `view explorer.coverage`, `trigger note_reorg on explorer.blocks`. */
   readonly objects: readonly string[];
-}
-
-/**
- * The names that files of sql/ take from the declarations of lists, by kind: `-- for each ranked list` repeats
- * the lines up to `-- end` for each, with its names in the place of `{name}`. Lines that need a name that is null
- * are left out.
- */
-export type ListNames = Readonly<
-  Record<string, readonly Readonly<Record<string, string | null>>[]>
->;
-
-const repeated =
-  /^ *-- for each (?<kind>[\w-]+) list(?<union>, union all)?\n(?<body>.*?)^ *-- end\n/gmsu;
-
-const placeOfName = /\{(?<name>\w+)\}/gu;
-
-/** @throws if a file names what no list of the kind has */
-function forEachList(text: string, lists: ListNames): string {
-  return text.replaceAll(repeated, (_, kind: string, union: string | undefined, body: string) => {
-    const needed = [...body.matchAll(placeOfName)].flatMap(({ groups }) => groups?.['name'] ?? []);
-    const parts = (lists[kind] ?? [])
-      .filter((names) => needed.every((name) => names[name] !== null))
-      .map((names) =>
-        body.replaceAll(placeOfName, (place, name: string) => {
-          const given = names[name] ?? null;
-          if (given === null) throw new Error(`no ${kind} list has ${place}`);
-          return given;
-        }),
-      );
-    return parts.join(union === undefined ? '' : 'union all\n');
-  });
 }
 
 type ViewSet = Awaited<ReturnType<typeof readViewSet>>;
@@ -62,20 +31,21 @@ const isIncompatible = (error: unknown) =>
   ['42P16', '42P13', '42725'].includes(codeOfFailure(error) ?? '');
 
 /**
- * All files below a folder, ordered by dependency, but for statements of `check`. `tables` identifies the tables that
- * views read, as part of the set's hash.
+ * All files below a folder, but for statements of `check`, and the given texts, ordered by dependency. `tables`
+ * identifies the tables that views read, as part of the set's hash.
  */
-export async function readViewSet(folder: string, tables: string, lists: ListNames) {
+export async function readViewSet(folder: string, tables: string, texts: readonly string[]) {
   const names = await readdir(folder, { recursive: true });
-  const files = await Promise.all(
+  const read = await Promise.all(
     names
       .filter((name) => name.endsWith('.sql') && !name.startsWith('checks'))
       .toSorted()
-      .map(async (name) => {
-        const text = forEachList(await readFile(join(folder, name), 'utf8'), lists);
-        return { name, text, objects: objectsOf(text) };
-      }),
+      .map(async (name) => ({ name, text: await readFile(join(folder, name), 'utf8') })),
   );
+  const files = [...read, ...texts.map((text) => ({ name: 'lists', text }))].map((file) => ({
+    ...file,
+    objects: objectsOf(file.text),
+  }));
   const hash = createHash('sha256')
     .update(JSON.stringify([tables, files]))
     .digest('hex');

@@ -1,5 +1,4 @@
 import { sql, type SQL } from 'drizzle-orm';
-import type { ListNames } from '../db/views.ts';
 import type { FeedSettings, ListKind, ScopeBounds } from './list.ts';
 import { newestFirst } from './newest-first/index.ts';
 import { numbered } from './numbered/index.ts';
@@ -78,13 +77,4 @@ export function targetOf(
   const isNamed = own.some(([name]) => given.get(name) !== undefined);
   if (!isNamed || isBounded(operation, settings)) return null;
   return Object.fromEntries(own.map(([name, value]) => [name, given.get(name) ?? value]));
-}
-
-/** What files of sql/ take from the declarations. */
-export function listNames(): ListNames {
-  const names: Record<string, ListNames[string][number][]> = {};
-  for (const operation of operationNames) {
-    (names[operations[operation].kind] ??= []).push(kindOf(operation).sqlNames());
-  }
-  return names;
 }

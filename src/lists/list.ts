@@ -2,7 +2,6 @@ import { CronExpressionParser } from 'cron-parser';
 import type { SQL } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Database, Queryable, Transaction } from '../db/transaction.ts';
-import type { ListNames } from '../db/views.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import type { CountsByPage } from '../load/upsert.ts';
 import { parseDuration, parseTime } from '../time.ts';
@@ -117,8 +116,6 @@ export interface ListKind<
   nextWalk(tx: Transaction, run: RunOf<Wanted>, at: Date): Promise<WalkPlan<Walk>>;
   /** The scope of a request that only checks whether the service answers. */
   sample(scope: Wanted): Walk;
-  /** What files of sql/ take from the declaration of the list: its tables and columns. */
-  sqlNames(): ListNames[string][number];
   /** The scopes that close what is open of a lane, one after the other; none: it needs no walk. */
   repairs(db: Database, target: Target<Wanted>): Promise<readonly Wanted[]>;
   repairRequests(db: Database, feed: Feed, how: RepairOptions): Promise<RequestCount>;

@@ -194,8 +194,8 @@ async function withTimes<Part extends Range>(
   where: 'inside' | 'beside',
 ) {
   const isInside = where === 'inside';
-  const above = (height: SQL) => sql`etl.item_above(${chain_id}, ${operation}, ${height})`;
-  const below = (height: SQL) => sql`etl.item_below(${chain_id}, ${operation}, ${height}, ${soon})`;
+  const above = (at: SQL) => sql`etl.items_above(${chain_id}, ${operation}, ${at})`;
+  const below = (at: SQL) => sql`etl.items_below(${chain_id}, ${operation}, ${at}, ${soon})`;
   const times = await execute(db).values(() => z.array(z.string().nullable()))`
     select json_build_array(low.timestamp, high.timestamp) as times
     from rows from (jsonb_to_recordset(${JSON.stringify(ranges)}::jsonb) as ("from" bigint, "to" bigint))
@@ -331,10 +331,10 @@ export async function sampleTimes(
       join etl.feeds using (feed)
       cross join generate_series(0, ${last}) as place
       cross join lateral (
-        select * from etl.item_above(chain_id, operation, "from" + ("to" - "from") * place / ${last})
+        select * from etl.items_above(chain_id, operation, "from" + ("to" - "from") * place / ${last})
         where place < ${last}
         union all
-        select * from etl.item_below(chain_id, operation, "to", ${soon})
+        select * from etl.items_below(chain_id, operation, "to", ${soon})
         where place = ${last}
       ) as item
       where item.height between "from" and "to" and item.timestamp <= ${soon}

@@ -57,7 +57,7 @@ export async function readThroughput(
     left join sums on sums.bin = at
     left join polls on polls.bin = at
     left join etl.feeds on feeds.feed = ${feed}
-    left join etl.item_below(chain_id, operation, polls.height, ${soon}) as newest on true
+    left join etl.items_below(chain_id, operation, polls.height, ${soon}) as newest on true
     order by at
   `;
   return { from, to, bin_s: binS, bins };

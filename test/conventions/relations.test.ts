@@ -2,7 +2,6 @@ import { getTableConfig } from 'drizzle-orm/pg-core';
 import { expect, test } from 'vitest';
 import { tableName } from '../../src/db/column-types.ts';
 import { isEnforced } from '../../src/db/layout.ts';
-import { listNames } from '../../src/lists/index.ts';
 import { dataTables, operationNames, operations } from '../../src/lists/registry.ts';
 import { freshDatabase } from '../harness/database.ts';
 
@@ -63,12 +62,15 @@ test('every address of an item or of its child rows refers to explorer.addresses
 });
 
 test('every number of a batch refers to the batch as its blocks show it', async () => {
-  for (const { blocks, number, listed, listed_number, states } of listNames()['numbered'] ?? []) {
-    const own = { table: String(blocks), column: String(number) };
-    const other = listed && { table: listed, column: String(listed_number) };
-    await expectReferences({ table: String(states), column: 'batch_number' }, [
-      own,
-      ...(other ? [other] : []),
+  for (const list of Object.values(operations)) {
+    if (list.kind !== 'numbered') continue;
+    const { states, number, listed } = list.batches;
+    const other = Object.values(operations).find(({ name }) => name === listed?.operation);
+    await expectReferences({ table: tableName(states), column: 'batch_number' }, [
+      { table: tableName(list.table), column: number },
+      ...(other?.order
+        ? [{ table: tableName(other.table), column: other.order.columns.height }]
+        : []),
     ]);
   }
 });

@@ -2,7 +2,7 @@ import { Client } from 'pg';
 import { prepareDatabase } from '../../src/app.ts';
 import { migrate, type Migrated } from '../../src/db/migrate.ts';
 import { createPool } from '../../src/db/pool.ts';
-import { listNames } from '../../src/lists/index.ts';
+import { listViews } from '../../src/lists/views.ts';
 
 /** Does something on a connection of its own. */
 export async function withClient<Result>(
@@ -36,7 +36,7 @@ export async function migrateUrl(url: string, folder?: string): Promise<Migrated
   // One connection holds the lock, one works.
   const pool = createPool({ url, max: 2, applicationName: 'explorer-etl migrate' });
   try {
-    return await migrate(pool, listNames(), folder);
+    return await migrate(pool, folder === undefined ? listViews() : [], folder);
   } finally {
     await pool.end();
   }

@@ -2,7 +2,7 @@ create or replace view etl.coverage_parts as
 with known as materialized (
   select feeds.feed, highest as ends,
          coalesce(covered, '{}') as covered,
-         (select height from etl.item_above(chain_id, operation, 0)) as lowest_item,
+         (select height from etl.items_above(chain_id, operation, 0)) as lowest_item,
          coalesce((
            select range_agg(gap) from etl.feed_gaps where feed_gaps.feed = feeds.feed
          ), '{}') as missing,

@@ -50,19 +50,9 @@ begin
   end loop;
 
   for list in
-    select * from (values
-      -- for each newest-first list
-      ('{name}', '{table}', 'backfill --again'),
-      -- end
-      -- for each numbered list
-      ('{name}', '{blocks}', 'repair'),
-      -- end
-      -- for each ranked list
-      ('{name}', '{table}', 'sync'),
-      -- end
-      (null, null, null)
-    ) as list(operation, items, refetch)
-    where operation is not null
+    select operation, items,
+           case kind when 'newest-first' then 'backfill --again' when 'numbered' then 'repair' else 'sync' end as refetch
+    from etl.lists
   loop
     return query execute format(
       'select format(%L, rows, chain_id)

@@ -67,30 +67,6 @@ begin
 end
 $$;
 
--- for each numbered list
-create or replace trigger note_inserts after insert on {blocks}
-referencing new table as new_rows
-for each statement execute function etl.note_block_edits('{name}', '{number}');
-
-create or replace trigger note_updates after update on {blocks}
-referencing old table as old_rows new table as new_rows
-for each statement execute function etl.note_block_edits('{name}', '{number}');
-
-create or replace trigger note_deletes after delete on {blocks}
-referencing old table as old_rows
-for each statement execute function etl.note_block_edits('{name}', '{number}');
-
-create or replace trigger note_edit
-after insert or delete or update on {states}
-for each row execute function etl.note_batch_edit('{name}');
-
--- end
--- for each numbered list
-create or replace trigger note_listing_edit
-after insert or update of {listed_first}, {listed_last}, removed_at on {listed}
-for each row execute function etl.note_listing_edit('{name}', '{listed_number}');
-
--- end
 create or replace function etl.prune_edits() returns void
 language sql
 begin atomic

@@ -34,7 +34,7 @@ select runs.id as run_id, json_build_object('reached', (
   order by id desc
   limit 1
 ), 'reached_at', (
-  select timestamp from etl.item_above(feeds.chain_id, feeds.operation, (
+  select timestamp from etl.items_above(feeds.chain_id, feeds.operation, (
     select max(upper(gap)) from etl.feed_gaps where feed_gaps.feed = feeds.feed and is_open
   ))
 )) as progress

@@ -51,8 +51,8 @@ begin
       'blockMs', (
         select 1000 * extract(epoch from high.timestamp - low.timestamp)
                  / nullif(high.height - low.height, 0)
-        from etl.items_below(chain_id, operation, 9223372036854775807, 'infinity', 1) as high,
-             etl.item_above(chain_id, operation, 0) as low
+        from etl.items_below(chain_id, operation, 9223372036854775807) as high,
+             etl.items_above(chain_id, operation, 0) as low
       ),
       'gaps', (
         select coalesce(json_agg(json_build_object(
@@ -60,7 +60,7 @@ begin
           'to', high,
           'endsAt', (
             select 1000 * extract(epoch from timestamp)
-            from etl.item_above(chain_id, operation, high + 1)
+            from etl.items_above(chain_id, operation, high + 1)
           ),
           'near', (
             select json_build_object('mean', sum(items) / sum(blocks), 'densest', max(items / blocks))

@@ -1,9 +1,15 @@
 create or replace view etl.table_questions as
-select * from (values
-  -- for each ranked list
-  ('{name}', array['Which {name} are largest?', 'Which {name} have left the list?']),
-  (split_part('{history}', '.', 2), array['When did the counts of {name} change?', 'Which {name} are new this week?']),
-  -- end
+select split_part(items, '.', 2) as table_name,
+       array[format('Which %s are largest?', operation), format('Which %s have left the list?', operation)] as questions
+from etl.lists
+where kind = 'ranked'
+union all
+select split_part(history, '.', 2),
+       array[format('When did the counts of %s change?', operation), format('Which %s are new this week?', operation)]
+from etl.lists
+where kind = 'ranked'
+union all
+values
   ('address_implementations', array['Which addresses share an implementation?', 'How many proxies have more than one?']),
   ('address_labels', array['Which addresses have a public label?', 'Which labels do the largest senders have?']),
   ('address_metadata_tags', array['Which addresses are tagged as a protocol?', 'Which tag has the greatest weight of each address?']),
@@ -47,7 +53,6 @@ select * from (values
   ('senders', array['Who sends most operations?', 'How many senders were new this week?']),
   ('suggested_overlap', array['How far back should each poll look?', 'How late do operations arrive?']),
   ('suggested_resweeps', array['Which deeper polls would have caught late arrivals?', 'What would they cost?']),
-  ('user_operations', array['What happened in a transaction?', 'Which operations left the list?'])
-) as answered (table_name, questions);
+  ('user_operations', array['What happened in a transaction?', 'Which operations left the list?']);
 
 comment on view etl.table_questions is 'Two questions that each table or view of schema explorer answers.';

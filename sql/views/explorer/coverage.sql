@@ -1,10 +1,10 @@
 create or replace view explorer.coverage as
 select chain_id, operation, feed, from_block, to_block, as_of, newest_as_of, unit,
        (
-         select timestamp from etl.item_above(chain_id, operation, from_block) where height <= to_block
+         select timestamp from etl.items_above(chain_id, operation, from_block) where height <= to_block
        ) as from_at,
        (
-         select timestamp from etl.item_below(chain_id, operation, to_block, 'infinity')
+         select timestamp from etl.items_below(chain_id, operation, to_block)
          where height >= from_block
        ) as to_at
 from (

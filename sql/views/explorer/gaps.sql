@@ -1,7 +1,7 @@
 create or replace view explorer.gaps as
 select chain_id, operation, feed, lower(gap) as from_block, upper(gap) - 1 as to_block, unit,
-       (select timestamp from etl.item_below(chain_id, operation, lower(gap) - 1, 'infinity')) as from_at,
-       (select timestamp from etl.item_above(chain_id, operation, upper(gap))) as to_at
+       (select timestamp from etl.items_below(chain_id, operation, lower(gap) - 1)) as from_at,
+       (select timestamp from etl.items_above(chain_id, operation, upper(gap))) as to_at
 from etl.feed_gaps
 join etl.feeds using (feed)
 union all

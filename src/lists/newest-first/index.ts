@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { tableName } from '../../db/column-types.ts';
 import { execute, type Database, type Queryable } from '../../db/transaction.ts';
 import { parseDuration } from '../../time.ts';
 import { type Feed, type FeedLane, feedName, mostWalks, ofFeed } from '../feed.ts';
@@ -313,7 +312,6 @@ export const newestFirst = (
     return run.lane === 'live' ? planLiveWalk(planning) : planBackfillWalk(planning);
   },
   sample: () => ({}),
-  sqlNames: () => sqlNames(list),
   // A repair closes gaps; what is only to be read again has its own time.
   async repairs(db, { lane, scope }) {
     const isOpen = await execute(db).has`
@@ -347,9 +345,4 @@ function lanes(
     { lane: 'live' as const, scope: { overlap_ms: settings.overlapMs, ...depth } },
     { lane: 'backfill' as const, scope: { ...what, ...depth } },
   ];
-}
-
-function sqlNames({ name, table, order: { columns, key } }: NewestFirstOperation) {
-  const ascending = new Set([columns.height, ...key.map(({ column }) => column)]);
-  return { name, table: tableName(table), ...columns, ascending: [...ascending].join(', ') };
 }

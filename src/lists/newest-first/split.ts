@@ -174,7 +174,7 @@ async function beginningOf(
         / nullif(1000 * extract(epoch from high.timestamp - low.timestamp), 0)
     )::float8 as beginning
     from etl.newest_item(${feed.chain_id}, ${feed.operation}) as high,
-         etl.item_above(${feed.chain_id}, ${feed.operation}, 0) as low
+         etl.items_above(${feed.chain_id}, ${feed.operation}, 0) as low
   `;
   const height = Math.max(0, Math.floor(beginning ?? 0));
   return { height, isReached: since !== undefined && height > 0 };

@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { changeTime } from '../../db/changes.ts';
-import { tableName } from '../../db/column-types.ts';
 import { execute, type Database, type Queryable, transact } from '../../db/transaction.ts';
 import { type Feed, feedName, lockEnds, ofFeed, parallelOf } from '../feed.ts';
 import {
@@ -23,7 +22,6 @@ import {
   upTo,
 } from '../list.ts';
 import type { NumberedOperation, NumberedWalk } from '../operation.ts';
-import { operations } from '../registry.ts';
 import { isDue, planBackfillBatch, planLiveBatch } from './plan.ts';
 import { concludeBatch, judgeBatchEnd } from './settle.ts';
 import { isOf, type NumberedScope, tablesOf } from './walks.ts';
@@ -172,7 +170,6 @@ export const numbered = (
     return run.lane === 'live' ? planLiveBatch(planning) : planBackfillBatch(planning);
   },
   sample: ({ from_batch = 1 }) => ({ batch: from_batch }),
-  sqlNames: () => sqlNames(list),
   repairs: (db, { lane }) => batchesToRead(list, db, lane),
   repairRequests,
   judgeEnd: (db, claim) => judgeBatchEnd(list, db, claim),
@@ -183,21 +180,6 @@ export const numbered = (
   },
   afterWalk: (tx, walk) => concludeBatch(list, tx, walk),
 });
-
-function sqlNames({ name, table, batches: { states, number, listed } }: NumberedOperation) {
-  const other = Object.values(operations).find((one) => one.name === listed?.operation);
-  return {
-    name,
-    blocks: tableName(table),
-    states: tableName(states),
-    number,
-    listed: other === undefined ? null : tableName(other.table),
-    listed_operation: other?.name ?? null,
-    listed_number: other?.order?.columns.height ?? null,
-    listed_first: listed?.first ?? null,
-    listed_last: listed?.last ?? null,
-  };
-}
 
 /** If it is replaced, unread numbers leave it, and read ones above the lowest verified one stay. */
 async function noteTarget(

@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { tableName } from '../../db/column-types.ts';
 import { execute, type Transaction } from '../../db/transaction.ts';
 import { ofFeed } from '../feed.ts';
 import {
@@ -86,12 +85,6 @@ export const ranked = (
   noteTarget: async () => undefined,
   nextWalk: planRankedWalk,
   sample: () => ({}),
-  sqlNames: () => ({
-    name: list.name,
-    table: tableName(list.table),
-    history: tableName(list.ranking.history),
-    total: list.ranking.total,
-  }),
   async repairs(db, { lane, scope }) {
     const unverified = sql`${ofFeed(lane)} and not is_verified`;
     return (await execute(db).has`select from etl.verification where ${unverified}`) ? [scope] : [];

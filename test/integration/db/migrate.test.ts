@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { withAdvisoryLock } from '../../../src/db/lock.ts';
 import { migrate, whileCurrent } from '../../../src/db/migrate.ts';
 import { MigrationError } from '../../../src/db/failure.ts';
-import { listNames } from '../../../src/lists/index.ts';
+import { listViews } from '../../../src/lists/views.ts';
 import { freshDatabase, untilLocked } from '../../harness/database.ts';
 import { migrateUrl } from '../../harness/client.ts';
 import { migrateInProcess, packageFolder, release } from './release.ts';
@@ -16,7 +16,7 @@ async function upgrades() {
   const folder = await packageFolder();
   const upgrade = async (migrations: Readonly<Record<number, string>>) => {
     await release(folder, migrations);
-    return migrate(pool, listNames(), folder);
+    return migrate(pool, [], folder);
   };
   return { pool, url, folder, upgrade };
 }
@@ -24,7 +24,7 @@ async function upgrades() {
 describe('migrate', () => {
   test('makes an empty database current, and finds nothing to do again', async () => {
     const empty = await freshDatabase('empty');
-    const first = await migrate(empty.pool, listNames());
+    const first = await migrate(empty.pool, listViews());
     expect(first.applied).toBeGreaterThan(0);
     expect(await migrateUrl(empty.url)).toEqual({ applied: 0, views: 0 });
   });
@@ -146,7 +146,7 @@ describe('work on a database', () => {
     const { signal } = new AbortController();
     const stopped = whileCurrent(pool, signal, running).catch((error: unknown) => error);
     await pool.query(newer);
-    await expect(migrate(pool, listNames())).rejects.toThrow(/newer version of explorer-etl/);
+    await expect(migrate(pool, listViews())).rejects.toThrow(/newer version of explorer-etl/);
     const error = await stopped;
     expect(error).toBeInstanceOf(MigrationError);
     expect(String(error)).toMatch(/by a newer version of explorer-etl: update this program/);
@@ -155,7 +155,7 @@ describe('work on a database', () => {
   test('makes the views of an older version again', async () => {
     const { pool } = await freshDatabase();
     await pool.query(`update etl.view_migrations set program = '0.0.9', hash = 'another'`);
-    expect((await migrate(pool, listNames())).views).toBeGreaterThan(40);
+    expect((await migrate(pool, listViews())).views).toBeGreaterThan(40);
   });
 
   test('ends on its own or by its signal if the version stays the same', async () => {

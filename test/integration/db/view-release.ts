@@ -22,10 +22,10 @@ export async function firstRelease() {
   const { pool, url } = await freshDatabase('empty');
   const folder = await packageFolder();
   await release(folder, { 1: stock }, first);
-  expect(await migrate(pool, {}, folder)).toEqual({ applied: 1, views: 3 });
+  expect(await migrate(pool, [], folder)).toEqual({ applied: 1, views: 3 });
   const upgrade = async (views: Readonly<Record<string, string>>): Promise<Migrated> => {
     await release(folder, { 1: stock }, views);
-    return migrate(pool, {}, folder);
+    return migrate(pool, [], folder);
   };
   return { pool, url, folder, upgrade };
 }

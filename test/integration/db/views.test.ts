@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { migrate } from '../../../src/db/migrate.ts';
 import { isPrepared } from '../../../src/db/state.ts';
 import { MigrationError } from '../../../src/db/failure.ts';
-import { listNames } from '../../../src/lists/index.ts';
+import { listViews } from '../../../src/lists/views.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { migrateUrl } from '../../harness/client.ts';
 import { eventually, hangMs } from '../../harness/process.ts';
@@ -157,10 +157,10 @@ test('views that a migration drops are re-created, even by a later migrate', asy
   const wider = `drop view etl.best; drop view etl.items;
     alter table etl.stock alter column name type varchar(9);`;
   await release(folder, { 1: stock, 2: wider }, { ...first, 'etl/wrong': 'select 1 / 0;\n' });
-  await expect(migrate(pool, {}, folder)).rejects.toThrow(/division by zero/);
+  await expect(migrate(pool, [], folder)).rejects.toThrow(/division by zero/);
   expect(await exists(pool, 'etl.best')).toBe(false);
   await release(folder, { 1: stock, 2: wider }, first);
-  expect(await migrate(pool, {}, folder)).toEqual({ applied: 0, views: 3 });
+  expect(await migrate(pool, [], folder)).toEqual({ applied: 0, views: 3 });
   expect(await namesOf(pool, 'etl.best')).toEqual(['b']);
 });
 
@@ -183,7 +183,7 @@ test('a migrate that is killed leaves the previous views, and the next one creat
     where datname = current_database() and wait_event = 'PgSleep'`);
   expect(await namesOf(pool, 'etl.best')).toEqual(['b']);
   await release(folder, { 1: stock }, { 'etl/items': items });
-  await migrate(pool, {}, folder);
+  await migrate(pool, [], folder);
   expect(await exists(pool, 'etl.best')).toBe(false);
 });
 
@@ -194,7 +194,7 @@ test('migrate waits for a long query on a view, and others still read it meanwhi
   await release(folder, { 1: stock }, { 'etl/items': items });
   const lines: string[] = [];
   const signal = new AbortController().signal;
-  const migrated = migrate(pool, {}, folder, { signal, report: (line) => lines.push(line) });
+  const migrated = migrate(pool, [], folder, { signal, report: (line) => lines.push(line) });
   await eventually('it to say that it waits', async () => lines.length > 0);
   expect(await namesOf(pool, 'etl.best')).toEqual(['b']);
   await reader.query('commit');
@@ -208,6 +208,6 @@ test('commands that only read refuse a database without its views', async () => 
   await pool.query('create schema etl; create table etl.runs (id int)');
   expect(await isPrepared(pool)).toBe(false);
   await pool.query('drop schema etl cascade');
-  await migrate(pool, listNames());
+  await migrate(pool, listViews());
   expect(await isPrepared(pool)).toBe(true);
 });
