@@ -9,6 +9,7 @@ const vitest = ['node_modules/vitest/vitest.mjs', 'run'];
 const generators = {
   schema: [...vitest, '--project=unit', 'test/unit/config/schema.test.ts', '--update'],
   tables: ['scripts/tables-doc.ts'],
+  modules: ['scripts/modules-doc.ts'],
   dashboards: ['scripts/dashboards.ts'],
   pictures: [...vitest, '--project=pictures'],
 } as const;
@@ -16,7 +17,7 @@ type Name = keyof typeof generators;
 
 const isName = (name: string): name is Name => Object.hasOwn(generators, name);
 const given = process.argv.slice(2);
-const names = given.length === 0 ? (['schema', 'tables', 'dashboards'] as const) : given;
+const names = given.length === 0 ? (['schema', 'tables', 'modules', 'dashboards'] as const) : given;
 
 for (const name of names) {
   if (!isName(name)) {

@@ -1,33 +1,51 @@
-// The layers of the product, top first. A module may import only itself and modules of lower layers;
-// modules of one layer never import each other.
-const layers: readonly (readonly string[])[] = [
-  ['main.ts'],
-  ['cli'],
-  ['app.ts', 'http', 'web'],
-  ['status'],
-  ['replay'],
-  ['quarantine'],
-  ['sync'],
-  ['export'],
-  ['config', 'query'],
-  ['lists'],
-  ['explorer'],
-  ['load'],
-  ['drift', 'rollups'],
-  ['postgres'],
-  ['db'],
-  ['log.ts'],
-  ['terminal'],
-  ['redact.ts'],
-  ['signals.ts'],
-  ['failure.ts'],
-  ['printable.ts'],
-  ['exact-number.ts'],
-  ['time.ts'],
-  ['chains.ts'],
-  ['compile-cache.ts', 'package-file.ts'],
-  ['owner.ts'],
+/**
+ * The layers of the product, top first: their modules, and what each does. A module may import only itself and modules
+ * of lower layers; modules of one layer never import each other.
+ */
+const layers: readonly Readonly<Record<string, string>>[] = [
+  { 'main.ts': 'arguments, signals, exit code' },
+  { cli: 'one file for each command, loaded when it is called' },
+  {
+    'app.ts': 'builds configuration, database, explorer and feeds',
+    http: "the page's JSON, health and metrics over HTTP; it only reads",
+    web: 'the page: a small client over the JSON of `http/`',
+  },
+  { status: "status, findings, plan, and the page's JSON, with schemas" },
+  { replay: 'decodes archived pages again and upserts their rows' },
+  { quarantine: 'lists, retries and drops items that could not become rows' },
+  { sync: 'pages: read, check, commit; walks, runs, lanes; slices on pg-boss' },
+  { export: 'relations and queries as Parquet and CSV files' },
+  {
+    config: 'file, environment and flags as one validated object',
+    query: 'one statement in a read-only transaction; the questions of `questions/`',
+  },
+  { lists: 'the three kinds of list, and a folder for each list' },
+  { explorer: 'one GET: URL, redaction, request slots, retry, class of failure' },
+  { load: 'rows as one upsert for each table; addresses, and how they merge' },
+  {
+    drift: 'counts how items differ from the specification',
+    rollups: 'sums by day, sender and batch',
+  },
+  { postgres: 'starts and stops the embedded Postgres' },
+  { db: 'pool, transactions, migrations, roles, column types, the table of feeds' },
+  { 'log.ts': 'every event of the log with its fields; log lines without secrets' },
+  { terminal: 'bars, tables and numbers as terminal lines' },
+  { 'redact.ts': 'masks secrets in texts' },
+  { 'signals.ts': 'in-process events for counters' },
+  { 'failure.ts': 'the table from class of failure to action' },
+  { 'printable.ts': 'foreign texts as lines that a terminal shows safely' },
+  { 'exact-number.ts': 'JSON numbers that a double cannot hold' },
+  { 'time.ts': 'durations and times as people write them' },
+  { 'chains.ts': 'names, currencies and explorers of known chains' },
+  {
+    'compile-cache.ts': "a folder for Node's compiled code",
+    'package-file.ts': "the package's files and version",
+  },
+  { 'owner.ts': 'whether a file belongs to another user' },
 ];
+
+/** Each module with what it does, in the order of the layers. */
+export const modules = layers.flatMap((layer) => Object.entries(layer));
 
 /** It plays the service, so it imports nothing of the product. */
 const simulator = 'simulator';
@@ -61,7 +79,8 @@ export function hasLayer(file: string): boolean {
 }
 
 const moduleOf = (file: string): string => file.split('/')[0] ?? file;
-const layerOf = (module: string): number => layers.findIndex((modules) => modules.includes(module));
+const layerOf = (module: string): number =>
+  layers.findIndex((layer) => Object.hasOwn(layer, module));
 
 function areSiblings(from: string, to: string): boolean {
   const [[module, ours, inOurs], [, theirs, inTheirs]] = [from.split('/'), to.split('/')];
