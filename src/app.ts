@@ -63,7 +63,7 @@ const slicesAtOnce = 8;
 const installLock = { key: 0x65_74_6c_6a_6f_62_73n, work: 'makes the queue' };
 
 /** A database: its address, and connections to it. */
-interface Place {
+interface DatabaseHandle {
   readonly url: string;
   readonly pool: Pool;
 }
@@ -73,7 +73,10 @@ interface Place {
  * processes; it only reads if nothing is missing. Waits silently for ever without `waiting`.
  * @throws MigrationError, also if something is missing and this role may not create it
  */
-export async function prepareDatabase({ url, pool }: Place, waiting?: Waiting): Promise<Migrated> {
+export async function prepareDatabase(
+  { url, pool }: DatabaseHandle,
+  waiting?: Waiting,
+): Promise<Migrated> {
   try {
     const result = await migrate(pool, listViews(), undefined, waiting);
     const isMade = await hasQueues(pool);
@@ -101,7 +104,7 @@ export interface Engine extends ServeOptions, AsyncDisposable {
 
 export interface EngineOptions {
   readonly settings: Settings;
-  readonly database: Place;
+  readonly database: DatabaseHandle;
   readonly log: Log;
   /** Of a process that may open an engine again; drawn if absent. */
   readonly workerId?: string;
