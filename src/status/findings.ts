@@ -27,7 +27,7 @@ export const finding = z.strictObject({
 });
 
 export type Finding = z.infer<typeof finding>;
-type Place = NonNullable<Finding['place']>;
+type FindingPlace = NonNullable<Finding['place']>;
 
 /** A command with the flags of a feed. */
 export const commandFor = (
@@ -44,8 +44,8 @@ const mostRanges = 6;
 
 /** Ranges in words: `batches 10 to 14, 20 and 9 more`. */
 export function placesText(
-  unit: Place['unit'],
-  places: readonly Pick<Place, 'from' | 'to'>[],
+  unit: FindingPlace['unit'],
+  places: readonly Pick<FindingPlace, 'from' | 'to'>[],
 ): string {
   const [first] = places;
   const isOne = places.length === 1 && first?.from === first?.to;
