@@ -45,7 +45,7 @@ export async function traceTerm(db: Database, term: string): Promise<TraceDocume
 }
 
 /** An indexed column to find rows by. */
-interface Place {
+interface ColumnRef {
   readonly table: PgTable;
   readonly column: string;
   /** The primary key after the chain and the column; null: another index has the column. */
@@ -53,18 +53,18 @@ interface Place {
 }
 
 /** Indexed columns of the term's type in all tables that pages write; unique ones first. */
-function placesOf(is: Kind): readonly Place[] {
+function placesOf(is: Kind): readonly ColumnRef[] {
   const type = is === 'height' ? 'bigint' : 'text collate "C"';
-  const partOf = ({ rest }: Place) => rest?.length ?? Number.MAX_SAFE_INTEGER;
+  const partOf = ({ rest }: ColumnRef) => rest?.length ?? Number.MAX_SAFE_INTEGER;
   return dataTables
     .flatMap((table) => placesIn(table, type))
     .toSorted((one, other) => partOf(one) - partOf(other));
 }
 
-function placesIn(table: PgTable, type: string): Place[] {
+function placesIn(table: PgTable, type: string): ColumnRef[] {
   const { primaryKeys, indexes, columns } = getTableConfig(table);
   const typed = new Set(namesOf(columns.filter((column) => column.getSQLType() === type)));
-  const places = new Map<string, Place>();
+  const places = new Map<string, ColumnRef>();
   const add = (names: readonly string[], isKey: boolean) => {
     const [column = '', ...rest] = names.filter((name) => name !== 'chain_id');
     if (!typed.has(column) || places.has(column)) return;
@@ -105,7 +105,7 @@ const own = (column: string) => sql.raw(`t."${column}"`);
 
 async function rowsAt(
   db: Database,
-  { table, column, rest }: Place,
+  { table, column, rest }: ColumnRef,
   { is, value, chains }: { readonly is: Kind; readonly value: string; readonly chains: string[] },
 ): Promise<Row[]> {
   if (chains.length === 0) return [];
