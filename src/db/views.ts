@@ -49,7 +49,7 @@ export async function readViewSet(folder: string, tables: string, texts: readonl
   const hash = createHash('sha256')
     .update(JSON.stringify([tables, files]))
     .digest('hex');
-  return { files: inOrder(files), hash };
+  return { files: byDependency(files), hash };
 }
 
 /** What `migrate` noted, and the views and functions that were dropped since; null if the database has none. */
@@ -243,7 +243,7 @@ function objectsOf(text: string): string[] {
 }
 
 /** Each file after those whose objects its statements name; comments do not count. */
-function inOrder(files: readonly SqlFile[]): SqlFile[] {
+function byDependency(files: readonly SqlFile[]): SqlFile[] {
   const makerOf = new Map(
     files.flatMap((file) => file.objects.map((object) => [object.replace(/^\w+ /u, ''), file])),
   );
