@@ -11,7 +11,7 @@ import {
 import {
   boundsOf,
   isRange,
-  isRunning,
+  isWalkRunning,
   itemsOf,
   type NewestFirstRun,
   type Planned,
@@ -64,7 +64,7 @@ async function cutFloor(tx: Queryable, feed: Feed, at: Date): Promise<number> {
 export async function planDeepPoll({ list, tx, run, begun, at }: Planning): Planned {
   if (run.scope.again === true || isRange(run.scope)) return null;
   const isBegun = begun.some(({ depth_ms }) => depth_ms !== null);
-  if (isBegun && !begun.some((walk) => isRunning(walk) && walk.depth_ms === null)) return null;
+  if (isBegun && !begun.some((walk) => isWalkRunning(walk) && walk.depth_ms === null)) return null;
   const due = await dueDeepPoll(list, tx, run, run.scope.resweep ?? [], at);
   if (due === null) return null;
   // What is above the live lane's end is read by each poll: the rule goes on from there.
@@ -89,7 +89,7 @@ export async function planFallback({ tx, run, begun }: Planning): Planned {
   const again = begun.filter(({ is_again }) => is_again);
   const refused = again.filter((walk) => walk.state === 'abandoned' && !walk.from_head);
   const lowest = refused.toSorted((a, b) => a.floor - b.floor)[0];
-  if (lowest === undefined || again.some(isRunning)) return null;
+  if (lowest === undefined || again.some(isWalkRunning)) return null;
   if (again.some((walk) => walk.from_head && walk.floor <= lowest.floor)) return null;
   await tx.execute(sql`
     update etl.walks set depth_ms = null

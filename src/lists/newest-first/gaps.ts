@@ -11,7 +11,7 @@ import {
 import {
   type BegunWalk,
   boundsOf,
-  isRunning,
+  isWalkRunning,
   itemsOf,
   type NewestFirstScope,
   type Planned,
@@ -101,7 +101,7 @@ function attemptOn(
   gap: Gap,
 ): 'under-way' | 'mismatch' | 'refused' | 'tried' | null {
   const { bottom, entry, floor, state, reason, pages, is_again, from_head } = walk;
-  if (isRunning(walk) && gap.to >= floor) {
+  if (isWalkRunning(walk) && gap.to >= floor) {
     const from = bottom ?? entry;
     if (from === null ? is_again : gap.from <= from) return 'under-way';
   }

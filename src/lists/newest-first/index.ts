@@ -45,7 +45,7 @@ import {
   boundsOf,
   firstOperationAt,
   isRange,
-  isRunning,
+  isWalkRunning,
   type NewestFirstScope,
   type ResweepRule,
   type Planned,
@@ -235,7 +235,7 @@ async function planLiveWalk(planning: Planning): Planned {
 async function planBackfillWalk(planning: Planning): Promise<WalkPlan<NewestFirstWalk>> {
   const { list, tx, run, begun } = planning;
   if (!(await hasCoverage(tx, run))) {
-    if (begun.some(isRunning)) return 'wait';
+    if (begun.some(isWalkRunning)) return 'wait';
     if (begun.length > 0) return null;
     // A range of blocks in an unknown list is a gap below its head: one page shows it.
     const scope = isRange(run.scope) ? { ...boundsOf(run), max_pages: 1 } : boundsOf(run);
@@ -248,7 +248,7 @@ async function planBackfillWalk(planning: Planning): Promise<WalkPlan<NewestFirs
     (await planGap(planning)) ??
     (await planSplit(planning));
   // What the walks under way leave behind is not known yet, nor what is below a live one.
-  const isOpen = begun.some(isRunning) || (await isLiveRead(tx, run));
+  const isOpen = begun.some(isWalkRunning) || (await isLiveRead(tx, run));
   if (planned === null && !isOpen) await removeUnplaced(list, tx, run);
   return planned ?? (isOpen ? 'wait' : null);
 }

@@ -90,4 +90,4 @@ export interface Planning {
 /** Null: there is none of this sort. */
 export type Planned = Promise<PlannedWalk<NewestFirstWalk> | null>;
 
-export const isRunning = ({ state }: BegunWalk) => state === 'running';
+export const isWalkRunning = ({ state }: BegunWalk) => state === 'running';

@@ -6,7 +6,7 @@ import {
   type BegunWalk,
   boundsOf,
   firstOperationAt,
-  isRunning,
+  isWalkRunning,
   type Planned,
   type Planning,
 } from './run.ts';
@@ -59,7 +59,7 @@ type Boundary = Pick<Rest, 'walk'> & Pick<OrderKey, 'height'>;
 export async function planSplit({ list, tx, run, begun, at }: Planning): Planned {
   const density = densityOf(begun);
   if (density === null || run.scope.max_pages !== undefined) return null;
-  const missing = (await walksCalledFor(tx, run)) - begun.filter(isRunning).length;
+  const missing = (await walksCalledFor(tx, run)) - begun.filter(isWalkRunning).length;
   if (missing < 1) return null;
   const { unit, topOf, cursorAt } = list.order;
   const beginning = await beginningOf(tx, run, unit, run.scope.since);
@@ -79,7 +79,7 @@ function nextBoundary(known: Known, missing: number): Boundary | null {
   const { begun, density } = known;
   const entered = begun.filter(({ above }) => above !== null);
   const isServed = entered.some(({ pages }) => pages > 0);
-  if (!isServed && entered.filter(isRunning).length >= freeTries) return null;
+  if (!isServed && entered.filter(isWalkRunning).length >= freeTries) return null;
   const all = begun.flatMap((walk) => restOf(walk, known) ?? []);
   const rests = all.filter(({ isSure }) => isSure);
   const lowest = all.find(({ isSure }) => !isSure) ?? null;
@@ -122,10 +122,11 @@ const firstOf = ({ above, id }: BegunWalk) => above ?? id;
 function restOf(walk: BegunWalk, { begun, density, beginning }: Known): Rest | null {
   const to = walk.bottom ?? walk.entry;
   // The first walk has to read a page before others share it.
-  const mayBeParted = isRunning(walk) && !walk.is_again && (walk.pages > 0 || walk.above !== null);
+  const mayBeParted =
+    isWalkRunning(walk) && !walk.is_again && (walk.pages > 0 || walk.above !== null);
   if (!mayBeParted || to === null) return null;
   const entered = begun.filter(({ entry }) => entry !== null && entry < to);
-  const below = entered.filter((other) => isRunning(other) && firstOf(other) === firstOf(walk));
+  const below = entered.filter((other) => isWalkRunning(other) && firstOf(other) === firstOf(walk));
   const isSure = walk.floor > 0 || beginning.isReached || below.some(({ pages }) => pages > 0);
   if (!isSure && below.length > 0) return null;
   const ledNowhere = entered.filter(
