@@ -16,7 +16,7 @@ import {
 import { type ExactNumber, integerText, isExactNumber } from '../exact-number.ts';
 import { type EmbeddedAddress, hashOf, hexOf, observeAddress } from '../load/address.ts';
 import type { ChildTable } from '../load/load.ts';
-import type { ItemRows, Place, Scope } from './operation.ts';
+import type { ItemRows, ItemPosition, Scope } from './operation.ts';
 import { keyText } from './positions.ts';
 
 /** What the kind of list says of an item's row. */
@@ -44,7 +44,7 @@ export function normaliser<Walk extends Scope>(
   const columnOf = new Map(
     columns.flatMap(({ column, names }) => names.map((name) => [name, column] as const)),
   );
-  return (decoded: ValidItem, place: Place): ItemRows => {
+  return (decoded: ValidItem, place: ItemPosition): ItemRows => {
     const { chain_id, scope, position } = place;
     const item = decoded.item as Fields;
     const row = lay({ ...blank, chain_id }, own, item);
@@ -100,7 +100,7 @@ const observed = (
   columns: readonly Column[],
   item: Fields,
   { extraOf, unread }: Pick<ValidItem, 'extraOf' | 'unread'>,
-  place: Place,
+  place: ItemPosition,
 ) =>
   columns.flatMap(({ names }) => {
     const name = reportedName(item, names);

@@ -40,7 +40,7 @@ export const knownBlockShape = () => z.object({ height: z.number(), hash: z.stri
 export type KnownBlock = Readonly<z.infer<ReturnType<typeof knownBlockShape>>>;
 
 /** Where an item was when it was read. `position` counts the walk's items from 0. */
-export interface Place {
+export interface ItemPosition {
   readonly chain_id: number;
   readonly page_id: number;
   readonly scope: Scope;
@@ -231,7 +231,7 @@ export interface ListOperation extends Tables {
   readonly cursor: z.ZodType<Cursor | null>;
   /** One item, in the shapes of all of the API's generations. */
   readonly item: z.ZodType;
-  normalise(decoded: ValidItem, place: Place): ItemRows;
+  normalise(decoded: ValidItem, place: ItemPosition): ItemRows;
 }
 
 export interface NewestFirstOperation extends ListOperation {

@@ -14,7 +14,7 @@ import {
   type ItemRows,
   type Operation,
   type OrderKey,
-  type Place,
+  type ItemPosition,
   type Scope,
   cursorShape,
 } from '../lists/operation.ts';
@@ -293,7 +293,11 @@ function withoutUncertainPlace(
 }
 
 /** The rows of the valid items, before the page is written. */
-export function rowsOf(operation: Operation, items: readonly unknown[], place: Place): ItemRows[] {
+export function rowsOf(
+  operation: Operation,
+  items: readonly unknown[],
+  place: ItemPosition,
+): ItemRows[] {
   return items.flatMap((raw, index) => {
     if (isDeeper(raw, deepestItem)) return [];
     const decoded = decodeItem(operation.item, raw);
