@@ -65,7 +65,7 @@ export async function runSlice(
     });
   }
   const isStopped = stopping.aborted && outcome.is === 'more';
-  await conclude({ ...dependencies, job, lane }, isStopped ? { is: 'stopped' } : outcome);
+  await handleOutcome({ ...dependencies, job, lane }, isStopped ? { is: 'stopped' } : outcome);
 }
 
 /** Longest wait of a lane while a worker is free. */
@@ -131,7 +131,7 @@ interface Ended extends SliceDependencies {
   readonly lane: FeedLane;
 }
 
-async function conclude(ended: Ended, outcome: AdvanceOutcome): Promise<void> {
+async function handleOutcome(ended: Ended, outcome: AdvanceOutcome): Promise<void> {
   const { log, lane } = ended;
   switch (outcome.is) {
     case 'more':
