@@ -225,7 +225,7 @@ async function claimFeeds(
   const others = rows.flatMap(({ feed, origin: from, has_pages }) =>
     has_pages && from !== null ? [{ feed, origin: from }] : [],
   );
-  if (others.length > 0 && !isSameData) throw new OriginError(refusal(others, origin));
+  if (others.length > 0 && !isSameData) throw new OriginError(mismatchMessage(others, origin));
   if (rows.length === 0) return;
   const names = sql.param(rows.map(({ feed }) => feed));
   await tx.execute(sql`
@@ -236,7 +236,7 @@ async function claimFeeds(
   `);
 }
 
-function refusal(others: readonly ClaimedFeed[], origin: string): string {
+function mismatchMessage(others: readonly ClaimedFeed[], origin: string): string {
   const origins = [...new Set(others.map((feed) => feed.origin))];
   const lines = origins.map((from) => {
     const feeds = others.filter((feed) => feed.origin === from).map(({ feed }) => feed);
