@@ -35,7 +35,7 @@ export async function failureOfWalk(
   error: unknown,
   origin: string,
 ): Promise<FeedFailure | null> {
-  const found = failureOf(error);
+  const found = feedFailureOf(error);
   if (found?.failure !== 'not-found') return found;
   const { said, retryAfterMs } = found;
   const served = await execute(db).values(z.string)`
@@ -50,7 +50,7 @@ export async function failureOfWalk(
   return feedFailure('not-found', `${said}; base_url is ${origin}`, retryAfterMs);
 }
 
-function failureOf(error: unknown): FeedFailure | null {
+function feedFailureOf(error: unknown): FeedFailure | null {
   if (error instanceof ExplorerError)
     return feedFailure(error.failure, error.text, error.retryAfterMs);
   if (!(error instanceof KeyPausedError)) return null;
