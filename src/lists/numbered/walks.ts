@@ -59,21 +59,21 @@ export async function shownBy(tx: Transaction, run: NumberedRun, above = -1) {
 
 export type Shown = Awaited<ReturnType<typeof shownBy>>;
 
-const walksOf = (run: NumberedRun, number: SQL) => sql`
+const walksOfNumber = (run: NumberedRun, number: SQL) => sql`
   select from etl.walks
   where walks.batch = ${number} and walks.feed = ${feedName(run)}
 `;
 
 /** As SQL: whether this run has begun a number; probes count if `countsProbes`. */
 export const isBegun = (run: NumberedRun, number: SQL, countsProbes = true) => sql`exists (
-  ${walksOf(run, number)}
+  ${walksOfNumber(run, number)}
     and walks.run_id = ${run.id}
     and (${countsProbes} or not scope ? 'probe')
 )`;
 
 /** As SQL: whether a walk of any lane is reading a number. */
 export const isUnderWay = (run: NumberedRun, number: SQL) => sql`exists (
-  ${walksOf(run, number)}
+  ${walksOfNumber(run, number)}
     and walks.state = 'running'
     and exists (select from etl.runs where runs.id = walks.run_id and runs.state = 'open')
 )`;
