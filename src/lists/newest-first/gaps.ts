@@ -168,11 +168,11 @@ async function entryInto(
   const height = gap.to + Math.ceil(blocks ?? items);
   return gap.to < gap.top && height < gap.top
     ? list.order.topOf(height)
-    : itemAbove(list, tx, feed, gap.top);
+    : entryItemAbove(list, tx, feed, gap.top);
 }
 
 /** The lowest stored item above a block that no walk entered at for nothing; null: there is none. */
-const itemAbove = (list: NewestFirstOperation, tx: Queryable, feed: Feed, block: number) =>
+const entryItemAbove = (list: NewestFirstOperation, tx: Queryable, feed: Feed, block: number) =>
   execute(tx).row(orderKeyShape)`
     -- Materialized: Citus cannot join spread rows with walks.
     with item as materialized (
