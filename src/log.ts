@@ -97,7 +97,7 @@ const databaseFailure = (level: 'debug' | 'warn') =>
   define(level, ['error'], '{error}', { repeats: 'database' });
 
 /** Every event of the log, by its stable name (docs/logs.md). */
-export const events = {
+export const logEvents = {
   'start.ready': define(
     'info',
     ['feeds', 'chains', 'next_poll'],
@@ -222,9 +222,9 @@ export const events = {
   ),
 };
 
-type EventName = keyof typeof events;
+type EventName = keyof typeof logEvents;
 
-type EventFields<Event extends EventName> = Parameters<(typeof events)[Event]['says']>[0];
+type EventFields<Event extends EventName> = Parameters<(typeof logEvents)[Event]['says']>[0];
 
 /** The log on stderr: only these events, with their fields. */
 export interface Log {
@@ -235,7 +235,7 @@ export interface Log {
 }
 
 /** From `--log-level` and `--log-format`. */
-export type LogLevel = (typeof events)[EventName]['level'] | 'silent';
+export type LogLevel = (typeof logEvents)[EventName]['level'] | 'silent';
 export type LogFormat = 'pretty' | 'json';
 
 export interface LogStyle {
@@ -266,7 +266,7 @@ export function createLog(
     write(event, given) {
       const values = cleanFields(given, clean);
       const { isLogged, times } = countOf(event, values, repeats) ?? { isLogged: true };
-      const level = isLogged ? events[event].level : 'debug';
+      const level = isLogged ? logEvents[event].level : 'debug';
       if (levels.indexOf(level) < levels.indexOf(minimum)) return;
       const fields = { ...values, ...(times !== undefined && { times }) };
       write(`${lineOf({ level, event, fields, says: sentenceOf(event, fields) }, style)}\n`);
@@ -294,7 +294,7 @@ function cleanFields(given: Values, clean: (text: string) => string): Values {
 }
 
 function countOf(event: EventName, values: Values, counter: ReturnType<typeof countRepeats>) {
-  const { repeats, ends } = events[event];
+  const { repeats, ends } = logEvents[event];
   const nameOf = (trouble: Trouble) => `${trouble} ${String(values[trouble])}`;
   if (ends !== undefined) return counter.end(nameOf(ends));
   if (repeats === undefined) return null;
@@ -302,7 +302,7 @@ function countOf(event: EventName, values: Values, counter: ReturnType<typeof co
 }
 
 interface Line {
-  readonly level: (typeof events)[EventName]['level'];
+  readonly level: (typeof logEvents)[EventName]['level'];
   readonly event: EventName;
   readonly fields: Values;
   readonly says: string;
@@ -322,14 +322,14 @@ function prettyLine({ level, event, fields, says }: Line, style: LogStyle): stri
 }
 
 function countedText(event: EventName, times: number): string {
-  if (events[event].ends !== undefined)
+  if (logEvents[event].ends !== undefined)
     return times === 0 ? '' : ` after ${counted(times, 'failure')}`;
   return times > 1 ? ` (${whole(times)} times)` : '';
 }
 
 function sentenceOf(event: EventName, values: Values): string {
   // TypeScript cannot match a union of functions with the event's own fields.
-  const says = events[event].says as (fields: Values, atMs: number) => string;
+  const says = logEvents[event].says as (fields: Values, atMs: number) => string;
   return `${says(values, Date.now())}${countedText(event, Number(values['times'] ?? 0))}`;
 }
 

@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
 import { z } from 'zod';
-import { events, schemaOfField } from '../../src/log.ts';
+import { logEvents, schemaOfField } from '../../src/log.ts';
 
 /** What a line of an event is, as src/log.ts says, and nothing else. */
 const schemas = new Map(
-  Object.entries(events).map(([name, { level, fields, repeats, ends }]) => [
+  Object.entries(logEvents).map(([name, { level, fields, repeats, ends }]) => [
     name,
     z.strictObject({
       time: z.iso.datetime(),
@@ -19,7 +19,9 @@ const schemas = new Map(
 );
 
 /** A line of the log as programs read it. */
-export type LogLine = Readonly<Record<string, unknown>> & { readonly event: keyof typeof events };
+export type LogLine = Readonly<Record<string, unknown>> & {
+  readonly event: keyof typeof logEvents;
+};
 
 /** What stderr holds, each line of which has to be a known event with all its fields. */
 export function logLines(stderr: string): LogLine[] {

@@ -1,6 +1,12 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { createLog, events, type LogFormat, type LogLevel, type LogStyle } from '../../src/log.ts';
+import {
+  createLog,
+  logEvents,
+  type LogFormat,
+  type LogLevel,
+  type LogStyle,
+} from '../../src/log.ts';
 import { terminalText } from '../../src/terminal/layout.ts';
 import { apiKey, leaks, otherKey, secretKey } from '../e2e/canary.ts';
 
@@ -32,11 +38,13 @@ const sampleOf: Readonly<Record<string, unknown>> = {
   seconds: 2,
 };
 
-type EventName = keyof typeof events;
-const names = Object.keys(events) as EventName[];
+type EventName = keyof typeof logEvents;
+const names = Object.keys(logEvents) as EventName[];
 
 function fieldsFor(name: EventName): Record<string, unknown> {
-  return Object.fromEntries(events[name].fields.map((field) => [field, sampleOf[field] ?? 1234]));
+  return Object.fromEntries(
+    logEvents[name].fields.map((field) => [field, sampleOf[field] ?? 1234]),
+  );
 }
 
 /** Log lines in a style, at a time that stands. */
@@ -66,7 +74,7 @@ test('every event for programs, one JSON object each', () => {
   expect(lines).toHaveLength(names.length);
   for (const [index, name] of names.entries()) {
     expect(JSON.parse(lines[index] ?? '')).toMatchObject({
-      level: events[name].level,
+      level: logEvents[name].level,
       time: '2026-03-04T05:06:07.890Z',
       event: name,
       ...fieldsFor(name),
@@ -168,6 +176,8 @@ test('events below the level are left out', () => {
     const { lines, write } = keptLog('json', { level });
     for (const name of names) write(name, fieldsFor(name));
     const logged = lines.map((line) => (JSON.parse(line) as { event: EventName }).event);
-    expect(logged).toEqual(names.filter((name) => least.split('.').includes(events[name].level)));
+    expect(logged).toEqual(
+      names.filter((name) => least.split('.').includes(logEvents[name].level)),
+    );
   }
 });
