@@ -17,7 +17,7 @@ export interface Attempted extends Requested {
   readonly credits: number;
 }
 
-export interface Committed extends Pick<Requested, 'by' | 'lane'> {
+export interface PageCommitted extends Pick<Requested, 'by' | 'lane'> {
   readonly feed: string;
   /** The list's own table; rows of its children and of addresses are not counted. */
   readonly table: string;
@@ -47,7 +47,7 @@ export const signals = new EventEmitter<{
   miss: [Requested];
   host: [HostChanged];
   /** A transaction that wrote pages. */
-  commit: [Committed];
+  commit: [PageCommitted];
   /** A slice that is due now. */
   queued: [];
 }>();

@@ -4,7 +4,7 @@ import { failures } from '../failure.ts';
 import { operationNames, operations } from '../lists/registry.ts';
 import { lanes } from '../lists/tables.ts';
 import { shapeOf } from '../load/upsert.ts';
-import { type Attempted, type Committed, type Requested, signals } from '../signals.ts';
+import { type Attempted, type PageCommitted, type Requested, signals } from '../signals.ts';
 import { overallStates, reasonCodes, type StatusDocument } from '../status/schema.ts';
 import { isKnown } from '../status/status.ts';
 
@@ -53,7 +53,7 @@ function countWork(registry: Registry): () => void {
     requestSeconds.observe({ class: outcome }, ms / 1000);
   };
   const onMiss = ({ lane }: Requested) => pages.inc({ lane, outcome: 'failed' });
-  const onCommit = ({ lane, table, changing, inserted, changed, ms, ...commit }: Committed) => {
+  const onCommit = ({ lane, table, changing, inserted, changed, ms, ...commit }: PageCommitted) => {
     pages.inc({ lane, outcome: 'changed' }, changing);
     pages.inc({ lane, outcome: 'unchanged' }, commit.pages - changing);
     rows.inc({ table, change: 'inserted' }, inserted);

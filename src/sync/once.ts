@@ -6,7 +6,7 @@ import { execute, type Database } from '../db/transaction.ts';
 import { feedName, laneName } from '../lists/feed.ts';
 import type { Target } from '../lists/list.ts';
 import { runStates } from '../lists/tables.ts';
-import { type Attempted, type Committed, signals } from '../signals.ts';
+import { type Attempted, type PageCommitted, signals } from '../signals.ts';
 import { atOnce, dueLanes } from './feeds.ts';
 import { openLane } from './queue.ts';
 import { noteStopped } from './runs.ts';
@@ -142,7 +142,7 @@ function countLanes(by: object) {
     for (const name of countNames) counts[name] += more[name] ?? 0;
     lanes.set(key, counts);
   };
-  const onCommit = (commit: Committed) => {
+  const onCommit = (commit: PageCommitted) => {
     if (commit.by !== by) return;
     const { feed, lane, inserted: rows_added, changed: rows_changed, pages } = commit;
     add(`${feed}/${lane}`, { rows_added, rows_changed, pages });

@@ -6,7 +6,7 @@ import type { Database } from '../db/transaction.ts';
 import type { Host } from '../explorer/host.ts';
 import { type FeedLane, feedName, laneName } from '../lists/feed.ts';
 import type { Log } from '../log.ts';
-import { type Committed, signals } from '../signals.ts';
+import { type PageCommitted, signals } from '../signals.ts';
 import { every } from '../time.ts';
 import { leaveSlice, sliceQueue, takeSlice, takeUp } from './queue.ts';
 import { runSlice, type SliceDependencies } from './slice.ts';
@@ -102,7 +102,7 @@ const idlePublishMs = 30_000;
 function openChanges({ db, aside, now }: Pick<WorkerOptions, 'db' | 'aside' | 'now'>) {
   let areNew = false;
   let publishedMs = -Infinity;
-  const note = ({ by }: Committed) => {
+  const note = ({ by }: PageCommitted) => {
     if (by === db.$client) areNew = true;
   };
   const publish = async () => {
