@@ -82,7 +82,7 @@ const settingsOf = ({ dbTimeouts, settings }: ConnectionOptions): ServerSettings
 export function connectionConfig(options: ConnectionOptions) {
   const { url, max, applicationName, dbTimeouts, isPooled = false } = options;
   return {
-    connectionString: asInLibpq(isPooled ? url : withSettings(url, settingsOf(options))),
+    connectionString: asInLibpq(isPooled ? url : urlWithSettings(url, settingsOf(options))),
     max,
     application_name: applicationName,
     keepAlive: true,
@@ -154,7 +154,7 @@ export function withName(url: string, name: string): string {
 }
 
 /** The URL with session settings; those that it already has win, except over `sessionSettings`. */
-export function withSettings(url: string, settings: ServerSettings): string {
+export function urlWithSettings(url: string, settings: ServerSettings): string {
   const changed = parseUrl(url);
   const own = changed.searchParams.get('options') ?? '';
   // The last of two wins.

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { forLibpq } from '../../src/cli/db.ts';
-import { withName, withSettings } from '../../src/db/pool.ts';
+import { withName, urlWithSettings } from '../../src/db/pool.ts';
 import { tlsRemedy } from '../../src/db/url.ts';
 
 test.each([
@@ -8,7 +8,7 @@ test.each([
   ['postgres://u:p@h/d?options=-c%20a%3D1&sslmode=require', 'h', '-c jit=off -c a=1 '],
   ['postgres://u:p@/d?host=/run/pg', 'nowhere.invalid', '-c jit=off '],
 ])('settings of the server are added around those of %s', (url, host, options) => {
-  const added = new URL(withSettings(url, { jit: 'off' }));
+  const added = new URL(urlWithSettings(url, { jit: 'off' }));
   expect(added.host).toBe(host);
   expect(added.searchParams.get('options')).toBe(
     `${options}-c search_path=pg_catalog,pg_temp -c default_transaction_isolation=read\\ committed -c standard_conforming_strings=on -c DateStyle=ISO,\\ MDY -c extra_float_digits=1`,

@@ -2,7 +2,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { PgDatabase, PgDialect } from 'drizzle-orm/pg-core';
 import { Client, type Pool } from 'pg';
-import { createPool, withSettings } from '../../../src/db/pool.ts';
+import { createPool, urlWithSettings } from '../../../src/db/pool.ts';
 import { feedName } from '../../../src/lists/feed.ts';
 import type { Target } from '../../../src/lists/list.ts';
 import { pruneLedger } from '../../../src/lists/prune.ts';
@@ -51,7 +51,7 @@ interface PlanNode {
  * Not timed by node, which would slow a scan of millions down. Needs a superuser.
  */
 const explaining = (url: string) =>
-  withSettings(url, {
+  urlWithSettings(url, {
     session_preload_libraries: 'auto_explain',
     'auto_explain.log_min_duration': 0,
     'auto_explain.log_analyze': 'on',

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { grow } from '../../harness/seeded/fill.ts';
 import { goRound, type Round } from '../../harness/seeded/rounds.ts';
-import { withSettings } from '../../../src/db/pool.ts';
+import { urlWithSettings } from '../../../src/db/pool.ts';
 import { createTestDatabase } from '../../harness/database.ts';
 
 /**
@@ -80,7 +80,7 @@ beforeAll(async () => {
     rowsOf = new Map(rows.map((row) => [row.table, row.rows]));
     const gone: Round[] = [];
     // As users have them planned, not once for all values.
-    const url = withSettings(database.url, { plan_cache_mode: 'auto' });
+    const url = urlWithSettings(database.url, { plan_cache_mode: 'auto' });
     await goRound(url, size, (round) => gone.push(round));
     rounds = gone;
   } finally {
