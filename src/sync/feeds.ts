@@ -33,7 +33,7 @@ export async function registerFeeds(
   db: Database,
   registered: readonly RegisteredFeed[],
   from: 'file' | 'flags',
-  source: Source,
+  source: ExplorerSource,
 ): Promise<readonly ChangedFeed[]> {
   const chains = new Map(registered.map((feed) => [feed.chain_id, chainRow(feed)]));
   return transact(db, async (tx) => {
@@ -185,7 +185,7 @@ export async function setFailure(
 }
 
 /** The explorer that a configuration reads from. */
-export interface Source {
+export interface ExplorerSource {
   readonly origin: string;
   /** Whether the user states that both explorers serve the same data (`--same-data`). */
   readonly isSameData: boolean;
@@ -209,7 +209,7 @@ type ClaimedFeed = Readonly<Record<'feed' | 'origin', string>>;
 async function claimFeeds(
   tx: Transaction,
   feeds: readonly Feed[],
-  { origin, isSameData }: Source,
+  { origin, isSameData }: ExplorerSource,
 ): Promise<void> {
   const rows = await execute(tx).rows(() =>
     z.object({ feed: z.string(), origin: z.string().nullable(), has_pages: z.boolean() }),
