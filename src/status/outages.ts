@@ -35,7 +35,7 @@ export const isOfHost = ({ failure }: FeedStatus): boolean =>
   failure !== null && failures[failure].isOfHost === true;
 
 /** Whether the database, not the explorer, fails its feed. */
-export const isOfDatabase = ({ failure }: FeedStatus): boolean =>
+export const isFailedByDatabase = ({ failure }: FeedStatus): boolean =>
   failure === 'not-stored' || failure?.startsWith('database-') === true;
 
 /** A feed that waits for its explorer fails with it, unless it has a failure of its own. */

@@ -3,7 +3,7 @@ import { failures } from '../failure.ts';
 import { counted } from '../terminal/numbers.ts';
 import type { Workers } from '../sync/workers.ts';
 import { clock } from '../time.ts';
-import { isOfDatabase, isOfHost, type Outage, outageOf } from './outages.ts';
+import { isFailedByDatabase, isOfHost, type Outage, outageOf } from './outages.ts';
 import { isAbandoned, isAtWork, isHeld, isStalled } from './lanes.ts';
 import {
   earliest,
@@ -120,7 +120,7 @@ const rules = {
   'database-failing': {
     severity: 'action',
     blocks: true,
-    is: isOfDatabase,
+    is: isFailedByDatabase,
     sentence: saidOf,
     several: 'The database refuses to store pages.',
     advice: ({ failure }) => (failure === null ? null : failures[failure].advice),
@@ -237,7 +237,7 @@ const rules = {
     is: (feed, facts) =>
       feed.state === 'failing' &&
       !feed.lanes.some(isStalled) &&
-      !isOfDatabase(feed) &&
+      !isFailedByDatabase(feed) &&
       !(isOfHost(feed) && outageOf(feed, facts.outages)),
     sentence: saidOf,
     // What has no class is the service's too.
