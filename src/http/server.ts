@@ -39,7 +39,7 @@ export interface HttpOptions extends Access {
   readonly works: boolean;
   readonly version: string;
   readonly commandLine: (command: string) => string;
-  readonly bounds?: Partial<Bounds>;
+  readonly bounds?: Partial<Limits>;
   /** Monotonic, in ms. */
   readonly now: () => number;
 }
@@ -154,9 +154,9 @@ const usualBounds = {
   /** Idle time without reads or writes; the slowest query is shorter. */
   silentTimeout: 60_000,
 };
-export type Bounds = typeof usualBounds;
+export type Limits = typeof usualBounds;
 
-async function listen(app: Hono, wanted: Address, bounds: Partial<Bounds> = {}): Promise<Server> {
+async function listen(app: Hono, wanted: Address, bounds: Partial<Limits> = {}): Promise<Server> {
   const { silentTimeout, ...serverOptions } = { ...usualBounds, ...bounds };
   const server = createServer(serverOptions);
   boundClients(server, getRequestListener(app.fetch));
