@@ -13,7 +13,7 @@ import {
   readQuestion,
   statementOf,
 } from '../query/question.ts';
-import { readAnswer, type Column, type Piece, type Row } from '../query/read.ts';
+import { readAnswer, type Column, type Piece, type TextRow } from '../query/read.ts';
 import { readSums, sumsDocument, type Sums } from '../query/sums.ts';
 import { isNumber, isText, jsonText, readTypeNames } from '../query/value.ts';
 import { parseDuration } from '../time.ts';
@@ -273,7 +273,7 @@ async function documentHead(columns: readonly Column[], pool: Pool): Promise<str
 
 const writeTable: Writer = async ({ out, stdout, note }, answer, _, sums) => {
   let last: Piece = { columns: [], rows: [], isCut: false };
-  const read: Row[] = [];
+  const read: TextRow[] = [];
   for await (last of answer) read.push(...last.rows);
   const { text, isShortened } = answerTable(out, last.columns, read);
   stdout(text);
@@ -287,7 +287,7 @@ const writeTable: Writer = async ({ out, stdout, note }, answer, _, sums) => {
 const nullText = '<null>';
 
 /** A table for people; each row is a block with a line for each column if a terminal is too narrow. */
-function answerTable(look: Look, described: readonly Column[], rows: readonly Row[]) {
+function answerTable(look: Look, described: readonly Column[], rows: readonly TextRow[]) {
   const head = described.map(({ name }) => name);
   const cells = rows.map((row) => row.map((value) => value ?? nullText));
   const table = {

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import type { Pool } from 'pg';
 import { z } from 'zod';
 import { rowsOf } from '../db/transaction.ts';
-import { readAnswer, type Column, type Row, type Statement } from '../query/read.ts';
+import { readAnswer, type Column, type TextRow, type Statement } from '../query/read.ts';
 import { csvHead, csvLines, type CsvFormat } from '../query/value.ts';
 import type { Contents, Holding, Written } from './folder.ts';
 import { ExportError, parquetFile } from './parquet.ts';
@@ -113,7 +113,8 @@ type Writer = ReturnType<typeof parquetFile>;
 
 function csvFile(path: string, columns: readonly Column[], format: CsvFormat): Writer {
   appendFileSync(path, csvHead(columns, format));
-  const write = (rows: readonly Row[]) => files.appendFile(path, csvLines(columns, rows, format));
+  const write = (rows: readonly TextRow[]) =>
+    files.appendFile(path, csvLines(columns, rows, format));
   return { write, end: async () => undefined };
 }
 

@@ -2,7 +2,7 @@ import { zstdCompressSync } from 'node:zlib';
 import { fileWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
 import { types } from 'pg';
 import { errorOf } from '../failure.ts';
-import type { Column, Row } from '../query/read.ts';
+import type { Column, TextRow } from '../query/read.ts';
 import { dayNumber, isArray, jsonText, microseconds } from '../query/value.ts';
 
 /** The export's target or format is impossible. The message says what to do. */
@@ -64,7 +64,7 @@ export function parquetFile(path: string, all: readonly Column[]) {
   const columns = all.flatMap((column, at) =>
     storagesOf(column).map(([suffix, [element, store]]) => {
       const name = `${column.name}${suffix}`;
-      const valueOf = (row: Row) => {
+      const valueOf = (row: TextRow) => {
         const text = row[at] ?? null;
         const value = text === null ? null : store(text);
         if (value !== null || text === null || column.type === numeric) return value;
@@ -79,14 +79,14 @@ export function parquetFile(path: string, all: readonly Column[]) {
   const schema = [{ name: 'root', num_children: elements.length }, ...elements];
   const compressors = { ZSTD: (bytes: Uint8Array) => zstdCompressSync(bytes) };
   const file = new ParquetWriter({ writer: fileWriter(path), schema, codec: 'ZSTD', compressors });
-  const pieces: (readonly Row[])[] = [];
+  const pieces: (readonly TextRow[])[] = [];
   const flush = async () => {
     const rows = pieces.splice(0).flat();
     const columnData = columns.map(({ name, valueOf }) => ({ name, data: rows.map(valueOf) }));
     await file.write({ columnData, rowGroupSize: Math.max(1, rows.length) });
   };
   return {
-    async write(rows: readonly Row[]) {
+    async write(rows: readonly TextRow[]) {
       if (pieces.push(rows) === groupPieces) await flush();
     },
     async end() {

@@ -4,7 +4,7 @@ import type { Pool } from 'pg';
 import { z } from 'zod';
 import { packageFile } from '../package-file.ts';
 import { StatementError } from './failure.ts';
-import { readAnswer, type Piece, type Row, type Statement } from './read.ts';
+import { readAnswer, type Piece, type TextRow, type Statement } from './read.ts';
 import { readSums } from './sums.ts';
 import { isText, jsonText, readTypeNames } from './value.ts';
 
@@ -123,7 +123,7 @@ const never = new AbortController().signal;
  */
 export async function answerQuestion(pool: Pool, question: Question): Promise<Piece> {
   const bounds = { timeoutMs, limit: mostRows, signal: never };
-  const all: Row[] = [];
+  const all: TextRow[] = [];
   let last: Piece = { columns: [], rows: [], isCut: false };
   for await (last of readAnswer(pool, statementOf(question, {}), bounds)) {
     for (const row of last.rows)

@@ -28,12 +28,12 @@ export interface Column {
 }
 
 /** Values as Postgres writes them, with all digits. */
-export type Row = readonly (string | null)[];
+export type TextRow = readonly (string | null)[];
 
 /** Some rows of an answer, in order. Every answer has at least one piece, for its columns. */
 export interface Piece {
   readonly columns: readonly Column[];
-  readonly rows: readonly Row[];
+  readonly rows: readonly TextRow[];
   /** Whether the limit cuts off the rows after these. */
   readonly isCut: boolean;
 }
@@ -148,9 +148,9 @@ async function* readRows(
     lowWaterMark: waitingRows / 2,
   });
   session.query(query);
-  let [rows, characters, read, isCut] = [[] as Row[], 0, 0, false];
+  let [rows, characters, read, isCut] = [[] as TextRow[], 0, 0, false];
   for await (const event of events) {
-    const [row, result] = event as [Row, Result];
+    const [row, result] = event as [TextRow, Result];
     if (read === 0) columns = columnsOf(result);
     isCut = read === limit;
     if (isCut) break;

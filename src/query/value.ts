@@ -1,7 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
 import { types, type Pool } from 'pg';
 import { parse } from 'postgres-array';
-import type { Column, Row } from './read.ts';
+import type { Column, TextRow } from './read.ts';
 import { z } from 'zod';
 import { rowsOf } from '../db/transaction.ts';
 
@@ -122,14 +122,14 @@ export const csvHead = (columns: readonly Column[], format: CsvFormat): string =
   serialize([columns.map(({ name }) => csvCell(name, is.TEXT, format))]);
 
 /** Rows by RFC 4180, with Unix line ends; as in Postgres, null is nothing, an empty text "". */
-export const csvLines = (columns: readonly Column[], rows: readonly Row[], format: CsvFormat) =>
+export const csvLines = (columns: readonly Column[], rows: readonly TextRow[], format: CsvFormat) =>
   serialize(
     rows.map((row) =>
       row.map((value, at) => value && csvCell(value, columns[at]?.type ?? is.TEXT, format)),
     ),
   );
 
-const serialize = (records: readonly Row[]): string =>
+const serialize = (records: readonly TextRow[]): string =>
   stringify(
     records.map((record) => [...record]),
     { quoted_match: /^$|\r/u },
