@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { FeedSettings, ListKind, ScopeBounds } from './list.ts';
-import { newestFirst } from './newest-first/index.ts';
+import { newestFirstKind } from './newest-first/index.ts';
 import { numbered } from './numbered/index.ts';
 import type { ListUnit, Operation } from './operation.ts';
 import { ranked } from './ranked/index.ts';
@@ -9,7 +9,7 @@ import { type OperationName, operationNames, operations } from './registry.ts';
 function listOf(operation: Operation): ListKind {
   switch (operation.kind) {
     case 'newest-first':
-      return newestFirst(operation);
+      return newestFirstKind(operation);
     case 'numbered':
       return numbered(operation);
     case 'ranked':

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { none, type PollFacts } from '../../src/lists/list.ts';
 import { factories } from '../../src/lists/factories/index.ts';
-import { newestFirst } from '../../src/lists/newest-first/index.ts';
+import { newestFirstKind } from '../../src/lists/newest-first/index.ts';
 import { numbered } from '../../src/lists/numbered/index.ts';
 import { optimismBatchBlocks } from '../../src/lists/optimism-batch-blocks/index.ts';
 import { ranked } from '../../src/lists/ranked/index.ts';
@@ -19,7 +19,7 @@ const list = {
   itemsPerDay: 1_000,
 };
 const whole = { ...poll, overlapMs: 30_000, since: null, resweep: [], parallel: null };
-const operations = newestFirst(userOperations);
+const operations = newestFirstKind(userOperations);
 const estimate = (facts: Parameters<typeof operations.estimate>[0], settings: object = {}) =>
   operations.estimate(facts, { ...whole, ...settings }, how);
 

@@ -292,7 +292,7 @@ const hasUnfinished = (db: Database, lane: FeedLane): Promise<boolean> =>
 const boundsInBlocks = ['fromBlock', 'toBlock'] as const;
 
 /** A list that is newest block first: a head that grows, and history that is read once. */
-export const newestFirst = (
+export const newestFirstKind = (
   list: NewestFirstOperation,
 ): ListKind<NewestFirstSettings, NewestFirstScope, NewestFirstWalk, ListFacts> => ({
   verifies: 'heights',
