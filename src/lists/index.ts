@@ -1,7 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { FeedSettings, ListKind, ScopeBounds } from './list.ts';
 import { newestFirstKind } from './newest-first/index.ts';
-import { numbered } from './numbered/index.ts';
+import { numberedKind } from './numbered/index.ts';
 import type { ListUnit, Operation } from './operation.ts';
 import { ranked } from './ranked/index.ts';
 import { type OperationName, operationNames, operations } from './registry.ts';
@@ -11,7 +11,7 @@ function listOf(operation: Operation): ListKind {
     case 'newest-first':
       return newestFirstKind(operation);
     case 'numbered':
-      return numbered(operation);
+      return numberedKind(operation);
     case 'ranked':
       return ranked(operation);
   }

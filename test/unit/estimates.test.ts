@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { none, type PollFacts } from '../../src/lists/list.ts';
 import { factories } from '../../src/lists/factories/index.ts';
 import { newestFirstKind } from '../../src/lists/newest-first/index.ts';
-import { numbered } from '../../src/lists/numbered/index.ts';
+import { numberedKind } from '../../src/lists/numbered/index.ts';
 import { optimismBatchBlocks } from '../../src/lists/optimism-batch-blocks/index.ts';
 import { ranked } from '../../src/lists/ranked/index.ts';
 import { userOperations } from '../../src/lists/user-operations/index.ts';
@@ -73,7 +73,7 @@ const batches = {
   pageItems: null,
 };
 const estimateBatches = (facts: typeof batches | null, settings: object = {}) =>
-  numbered(optimismBatchBlocks).estimate(facts, { ...wanted, ...settings }, how);
+  numberedKind(optimismBatchBlocks).estimate(facts, { ...wanted, ...settings }, how);
 
 describe('the estimate for batches', () => {
   test('is unknown before the newest is found, unless the range has an end', () => {

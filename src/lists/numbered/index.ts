@@ -146,7 +146,7 @@ const pagesOf = (blocks: number, { pageItems }: BatchFacts, pageSize: number) =>
   Math.max(1, blocks / (pageItems ?? pageSize) + halfPage);
 
 /** Lists by number, one for each: the newest numbers are found, and followed. */
-export const numbered = (
+export const numberedKind = (
   list: NumberedOperation,
 ): ListKind<NumberedSettings, NumberedScope, NumberedWalk, BatchFacts> => ({
   verifies: 'batches',
