@@ -3,7 +3,7 @@ import type { FeedSettings, ListKind, ScopeBounds } from './list.ts';
 import { newestFirstKind } from './newest-first/index.ts';
 import { numberedKind } from './numbered/index.ts';
 import type { ListUnit, Operation } from './operation.ts';
-import { ranked } from './ranked/index.ts';
+import { rankedKind } from './ranked/index.ts';
 import { type OperationName, operationNames, operations } from './registry.ts';
 
 function listOf(operation: Operation): ListKind {
@@ -13,7 +13,7 @@ function listOf(operation: Operation): ListKind {
     case 'numbered':
       return numberedKind(operation);
     case 'ranked':
-      return ranked(operation);
+      return rankedKind(operation);
   }
 }
 

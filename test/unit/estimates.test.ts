@@ -4,7 +4,7 @@ import { factories } from '../../src/lists/factories/index.ts';
 import { newestFirstKind } from '../../src/lists/newest-first/index.ts';
 import { numberedKind } from '../../src/lists/numbered/index.ts';
 import { optimismBatchBlocks } from '../../src/lists/optimism-batch-blocks/index.ts';
-import { ranked } from '../../src/lists/ranked/index.ts';
+import { rankedKind } from '../../src/lists/ranked/index.ts';
 import { userOperations } from '../../src/lists/user-operations/index.ts';
 
 const poll = { schedule: '*/10 * * * *', timezone: 'UTC', freshness: null };
@@ -99,7 +99,7 @@ test('a day of batches is a range, because they are read again only until they a
 });
 
 test('the length of a ranking is known at its end', () => {
-  const ranking = ranked(factories);
+  const ranking = rankedKind(factories);
   const fewPolls = { ...how, pollsPerDay: 4 };
   expect(ranking.estimate({ requests: null }, poll, fewPolls)).toEqual({
     history: { least: 1, likely: null, most: null },

@@ -58,7 +58,7 @@ type RankedSettings = z.output<ReturnType<typeof rankedSettings>>;
 type RankingFacts = { readonly requests: number | null };
 
 /** A list whose order changes: every walk reads all of it. */
-export const ranked = (
+export const rankedKind = (
   list: RankedOperation,
 ): ListKind<RankedSettings, RankedScope, RankedWalk, RankingFacts> => ({
   verifies: 'ranks',
