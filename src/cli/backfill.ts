@@ -6,7 +6,7 @@ import type { FeedSettings, ScopeBounds, Target } from '../lists/list.ts';
 import { type OperationName, operationNames } from '../lists/registry.ts';
 import { configuredLanes, onlyFeeds, withSettings } from '../sync/feeds.ts';
 import { type Context, type Registry, UsageError } from './context.ts';
-import { settingsOf } from './database.ts';
+import { readSettings } from './database.ts';
 import {
   addBounds,
   addFeedOptions,
@@ -34,7 +34,7 @@ start read what is new. The same command resumes an interrupted backfill.`,
 }
 
 async function backfill(context: Context, options: BackfillOptions) {
-  const configured = settingsOf(context, options);
+  const configured = readSettings(context, options);
   requireApiKey(configured);
   const bounds = boundsOf(configured, options);
   const { since } = bounds;

@@ -28,7 +28,7 @@ export const embeddedDirectory = ({ cwd }: Pick<Context, 'cwd'>): string =>
   join(cwd, '.explorer-etl');
 
 /** The settings of a command, with its global flags and its selection. */
-export function settingsOf(
+export function readSettings(
   { env, cwd, config: configFile, databaseUrl }: Pick<Context, 'env' | 'cwd'> & Partial<Context>,
   { chain: chains, operation: operations }: ChosenFeeds = {},
   need: NonNullable<SettingsInput['need']> = 'chains',
@@ -39,7 +39,7 @@ export function settingsOf(
 /** `settingsOf` of a command that schedules may run: the timeline shows a file that is refused. */
 export async function workSettings(context: Context, chosen?: ChosenFeeds): Promise<Settings> {
   try {
-    return settingsOf(context, chosen);
+    return readSettings(context, chosen);
   } catch (error) {
     if (error instanceof ConfigError) await noteRefusal(context, error).catch(() => undefined);
     throw error;
@@ -48,7 +48,7 @@ export async function workSettings(context: Context, chosen?: ChosenFeeds): Prom
 
 /** Puts what is wrong with the file on the timeline. @throws if it can't */
 async function noteRefusal(context: Context, { problems }: ConfigError): Promise<void> {
-  const settings = settingsOf({ ...context, config: null }, {}, 'database');
+  const settings = readSettings({ ...context, config: null }, {}, 'database');
   const { databaseUrl: url } = settings;
   const ofFile = problems.filter(({ where }) => where !== null);
   if (url === null || ofFile.length === 0) return;
@@ -205,7 +205,7 @@ export async function openData(
   access: 'reads' | 'writes',
   { chain = [], operation: operations = [] }: ChosenFeeds = {},
 ) {
-  const settings = settingsOf(context, {}, 'database');
+  const settings = readSettings(context, {}, 'database');
   const chains = chain.map((flag) => chainOf(flag, settings.chains));
   return { ...(await openStored(settings, context, access)), settings, chains, operations };
 }

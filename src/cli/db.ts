@@ -15,7 +15,7 @@ import {
   embeddedDirectory,
   demandDatabase,
   openFor,
-  settingsOf,
+  readSettings,
 } from './database.ts';
 
 const serverDocument = <const Name extends string>(name: Name) =>
@@ -109,7 +109,7 @@ async function printUrl(context: Context) {
 }
 
 async function addressOf(context: Context): Promise<string> {
-  const { databaseUrl } = settingsOf(context, {}, 'database');
+  const { databaseUrl } = readSettings(context, {}, 'database');
   if (databaseUrl !== null) {
     if (context.demo) embeddedOf(context);
     context.warn('Without its password: you gave that address yourself.');
@@ -128,7 +128,7 @@ async function addressOf(context: Context): Promise<string> {
 
 /** The directory of the embedded Postgres. @throws UsageError if another Postgres is in use */
 function embeddedOf(context: Context): string {
-  if (settingsOf(context, {}, 'database').databaseUrl === null) {
+  if (readSettings(context, {}, 'database').databaseUrl === null) {
     return embeddedDirectory(context);
   }
   const named = context.databaseUrl === undefined ? 'DATABASE_URL' : '--database-url';
@@ -149,7 +149,7 @@ async function psql(context: Context, _options: object, args: readonly string[])
   if (context.json) {
     throw new UsageError('stdout belongs to psql here, so there is no --json: use query --json.');
   }
-  const settings = settingsOf(context, {}, 'database');
+  const settings = readSettings(context, {}, 'database');
   await demandDatabase(context, settings);
   // `reads` accepts a standby: psql reports it, and users may write.
   await using database = await openFor(settings, context, 'reads');

@@ -9,7 +9,7 @@ import { operationNames, operations } from '../lists/registry.ts';
 import { count } from '../status/schema.ts';
 import { configuredFeeds, registerFeeds } from '../sync/feeds.ts';
 import type { Context } from './context.ts';
-import { settingsOf } from './database.ts';
+import { readSettings } from './database.ts';
 import type { ChosenFeeds } from './options.ts';
 
 /** The seed of the demo's world; any other works too. */
@@ -53,7 +53,7 @@ export function demoSettings(context: Context, options: ChosenFeeds = {}): Setti
 
 /** The settings of the demo with `--demo`, else the user's. */
 export const ownOrDemo = (context: Context, options: ChosenFeeds): Settings =>
-  context.demo ? demoSettings(context, options) : settingsOf(context, options);
+  context.demo ? demoSettings(context, options) : readSettings(context, options);
 
 /** Continues the world that an earlier demo copied into this database, and registers its feeds. */
 export async function openDemoWorld(

@@ -5,7 +5,7 @@ import { grantRoles, roles } from '../db/roles.ts';
 import { largeTable } from '../lists/registry.ts';
 import { count } from '../status/schema.ts';
 import type { Context, Registry } from './context.ts';
-import { openFor, reportLocation, settingsOf } from './database.ts';
+import { openFor, reportLocation, readSettings } from './database.ts';
 
 interface MigrateOptions {
   readonly roles?: boolean;
@@ -37,7 +37,7 @@ export function register({ command, run, explain }: Registry): void {
 }
 
 async function migrate(context: Context, options: MigrateOptions) {
-  const settings = settingsOf(context, {}, 'database');
+  const settings = readSettings(context, {}, 'database');
   await using database = await openFor(settings, context, 'writes');
   const { pool } = database;
   reportLocation(context, database);

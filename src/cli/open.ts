@@ -8,7 +8,7 @@ import { isAddressInUse, startHttp, type HttpServer } from '../http/server.ts';
 import { packageVersion } from '../package-file.ts';
 import { statusOrOutage } from '../status/status.ts';
 import { exits, type Context, type Registry } from './context.ts';
-import { demandDatabase, openFor, settingsOf } from './database.ts';
+import { demandDatabase, openFor, readSettings } from './database.ts';
 import { addDemo } from './options.ts';
 
 /** `open --json`: written once the server listens; `open` then waits for a signal. */
@@ -30,7 +30,7 @@ export function register({ command, run, explain }: Registry): void {
 }
 
 async function open(context: Context, options: HttpFlag & { readonly browser: boolean }) {
-  const settings = settingsOf(context, {}, 'database');
+  const settings = readSettings(context, {}, 'database');
   await demandDatabase(context, settings);
   await using database = await openFor(settings, context, 'reads');
   const address = wantedAddress(options, settings);

@@ -14,7 +14,7 @@ import {
 import { configuredLanes, onlyRegistered, withTargets } from '../sync/feeds.ts';
 import type { SyncResult } from '../sync/once.ts';
 import { type Context, type Registry, UsageError } from './context.ts';
-import { openStored, settingsOf } from './database.ts';
+import { openStored, readSettings } from './database.ts';
 import { addFeedOptions, addSameData, type ChosenFeeds } from './options.ts';
 import { concludeSync, syncTargets } from './sync.ts';
 import { costText } from './verify.ts';
@@ -34,7 +34,7 @@ export function register({ command, run, explain }: Registry): void {
 }
 
 async function repair(context: Context, options: RepairOptions) {
-  const wanted = settingsOf(context, options);
+  const wanted = readSettings(context, options);
   requireApiKey(wanted);
   await using database = await openStored(wanted, context, 'writes');
   const { db } = database;

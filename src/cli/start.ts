@@ -13,7 +13,7 @@ import { type OnRound, serve } from '../sync/serve.ts';
 import { readDeployments } from '../sync/workers.ts';
 import { counted } from '../terminal/numbers.ts';
 import type { Context, Exit, Registry } from './context.ts';
-import { DatabaseUnavailableError, openDatabase, settingsOf, workSettings } from './database.ts';
+import { DatabaseUnavailableError, openDatabase, readSettings, workSettings } from './database.ts';
 import { failureOf, linesOf, writeFailure } from './failure.ts';
 import { addHttp, type HttpFlag, servePage, urlOf, wantedAddress } from './open.ts';
 import { addSameData, addTakeOver } from './options.ts';
@@ -167,7 +167,7 @@ async function openAll(
   isReopened: boolean,
 ) {
   await using end = new AsyncDisposableStack();
-  const { databaseUrl } = settingsOf({ ...context, config: null }, {}, 'database');
+  const { databaseUrl } = readSettings({ ...context, config: null }, {}, 'database');
   const database = end.use(await openDatabase({ databaseUrl }, context));
   const { embedded, url } = database;
   page?.use(url);

@@ -12,7 +12,7 @@ import { brief, compact, counted, gigabytes, whole } from '../terminal/numbers.t
 import { clock } from '../time.ts';
 import { addDemo } from './options.ts';
 import { type CommandLine, exits, UsageError, type Context, type Registry } from './context.ts';
-import { openFor, settingsOf } from './database.ts';
+import { openFor, readSettings } from './database.ts';
 import { openScreen, watchStatus } from './screen.ts';
 
 interface StatusOptions {
@@ -36,7 +36,7 @@ async function status(context: Context, options: StatusOptions) {
   if (options.watch && (context.json || !context.err.isTerminal)) {
     throw new UsageError('--watch needs a terminal to draw on, and no --json: leave it out.');
   }
-  const settings = settingsOf(context, {}, 'database');
+  const settings = readSettings(context, {}, 'database');
   const { pageSize } = settings.explorer;
   const textOf = (document: StatusDocument, look: Look) =>
     statusText(document, look, context.commandLine);
