@@ -6,7 +6,7 @@ import {
   readMoment,
   relationSources,
   type Source,
-  type Target,
+  type Sink,
 } from '../export/export.ts';
 import { contentsOf, fillFolder, type Written } from '../export/folder.ts';
 import { isPermissionDenied } from '../db/failure.ts';
@@ -30,7 +30,7 @@ interface ExportOptions {
   readonly overwrite: boolean;
   readonly changed: boolean;
   readonly query?: string;
-  readonly format: Target['format'];
+  readonly format: Sink['format'];
   readonly chain: readonly string[];
   readonly since: string | null;
   readonly until: string | null;

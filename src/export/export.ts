@@ -118,7 +118,7 @@ function csvFile(path: string, columns: readonly Column[], format: CsvFormat): W
   return { write, end: async () => undefined };
 }
 
-export interface Target {
+export interface Sink {
   readonly pool: Pool;
   readonly folder: string;
   readonly format: 'parquet' | CsvFormat;
@@ -129,7 +129,7 @@ export interface Target {
 }
 
 /** The part of a source that changed since the folder was filled. */
-async function changedPart(source: Source, target: Target, contents: Contents): Promise<Source> {
+async function changedPart(source: Source, target: Sink, contents: Contents): Promise<Source> {
   const { counted, covers, values } = source;
   if (counted === null) return source;
   const held = new Map(Object.entries(contents[source.name] ?? {}));
@@ -157,7 +157,7 @@ async function changedPart(source: Source, target: Target, contents: Contents): 
 }
 
 /** Differs if a file of the part would have other columns, or amounts in another currency. */
-const columnsOf = ({ text }: Source, { format, moment }: Target, part: string): string =>
+const columnsOf = ({ text }: Source, { format, moment }: Sink, part: string): string =>
   createHash('sha256')
     .update(text + format + (moment.natives[/\d+/u.exec(part)?.[0] ?? ''] ?? ''))
     .digest('base64url')
@@ -166,7 +166,7 @@ const columnsOf = ({ text }: Source, { format, moment }: Target, part: string): 
 /** Writes the files of a source from one statement. */
 export async function exportSource(
   all: Source,
-  target: Target,
+  target: Sink,
 ): Promise<Written & { readonly rows: number }> {
   const { pool, folder, format, signal, contents, moment } = target;
   const source = contents === null ? all : await changedPart(all, target, contents);
