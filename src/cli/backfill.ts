@@ -12,7 +12,7 @@ import {
   addFeedOptions,
   addSameData,
   boundExamples,
-  boundsOf,
+  boundsOfFlags,
   type ChosenFeeds,
   givenBounds,
 } from './options.ts';
@@ -36,7 +36,7 @@ start read what is new. The same command resumes an interrupted backfill.`,
 async function backfill(context: Context, options: BackfillOptions) {
   const configured = readSettings(context, options);
   requireApiKey(configured);
-  const bounds = boundsOf(configured, options);
+  const bounds = boundsOfFlags(configured, options);
   const { since } = bounds;
   const settings = since === undefined ? configured : withHistory(configured, since);
   const targets = (aimed: Settings) => historyTargets(aimed, options, bounds);

@@ -105,7 +105,7 @@ export const givenBounds = (given: ScopeBounds): Bound[] =>
   (Object.keys(bounds) as Bound[]).filter((bound) => given[bound] !== undefined);
 
 /** The bounds of the flags. @throws UsageError if one is reversed, or no chosen feed has it */
-export function boundsOf(settings: Settings, given: ScopeBounds): ScopeBounds {
+export function boundsOfFlags(settings: Settings, given: ScopeBounds): ScopeBounds {
   refuseReversed('batch', given.fromBatch, given.toBatch);
   refuseReversed('block', given.fromBlock, given.toBlock);
   const names = givenBounds(given);

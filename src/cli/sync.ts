@@ -33,7 +33,7 @@ import {
   addSameData,
   addTakeOver,
   boundExamples,
-  boundsOf,
+  boundsOfFlags,
   type ChosenFeeds,
   type Ends,
   endsOf,
@@ -114,7 +114,7 @@ async function sync(
   const ends = endsOf(context.signal, options.for);
   const settings = await workSettings(context, options);
   requireApiKey(settings);
-  const bounds = boundsOf(settings, options);
+  const bounds = boundsOfFlags(settings, options);
   const isLimited = ({ lane: { operation } }: Target) =>
     bounds.maxPages === undefined || isBoundedBy(operation, 'maxPages');
   const targets = ({ chains }: Settings) => configuredLanes(chains, bounds).filter(isLimited);
