@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { events } from '../db/tables.ts';
 import { questionChart } from '../query/question.ts';
 import { sumsDocument } from '../query/sums.ts';
-import { amount, count, instant, laneName, positionUnit, runState } from './schema.ts';
+import { amount, count, instant, laneSchema, positionUnit, runState } from './schema.ts';
 
 /**
  * The page's JSON endpoints beside `/status.json`: each schema gives the type to the server and the client. Times are
@@ -80,7 +80,7 @@ export const runsDocument = z.strictObject({
     z.strictObject({
       id: count,
       feed: z.string(),
-      lane: laneName,
+      lane: laneSchema,
       state: runState,
       opened_at: instant,
       ended_at: instant.nullable(),

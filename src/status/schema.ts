@@ -83,11 +83,11 @@ export const amount = z.number().min(0);
 export const amountOrNull = amount.nullable();
 
 export const positionUnit = z.enum(['blocks', 'batches', 'ranks']);
-export const laneName = z.enum(lanes);
+export const laneSchema = z.enum(lanes);
 export const runState = z.enum(runStates);
 
 export const lane = z.strictObject({
-  lane: laneName,
+  lane: laneSchema,
   /** `quiet`: a worker has it, but no page came lately. */
   state: z.enum(['idle', 'running', 'quiet', 'queued', 'backing-off', 'paused', 'no-worker']),
   run_id: count,
