@@ -196,7 +196,7 @@ const isSchedule = (text: string) =>
   cronShape.test(text.trim()) && isReadable(() => CronExpressionParser.parse(text, { tz: 'UTC' }));
 
 /** A duration with its unit; in ms once it is read. */
-export const duration = z
+export const durationSetting = z
   .string()
   .refine(
     (text) => parseDuration(text) !== null,
@@ -219,7 +219,7 @@ export const polling = ({ schedule }: Pick<ConfigDefaults, 'schedule'>, cost: st
     )
     .default('UTC')
     .describe('IANA time zone that the schedule is read in.'),
-  freshness: duration
+  freshness: durationSetting
     .nullish()
     .transform((ms) => ms ?? null)
     .describe(

@@ -7,7 +7,7 @@ import {
   about,
   atLeast,
   dayMs,
-  duration,
+  durationSetting,
   type Estimate,
   type EstimateOptions,
   halfPage,
@@ -61,13 +61,13 @@ const oftenestMs = 60_000;
 const mostRules = 10;
 
 const resweepRule = z.strictObject({
-  depth: duration
+  depth: durationSetting
     .refine(
       (ms) => ms <= deepestMs,
       'is more than 90d: read the history again with backfill --again instead',
     )
     .describe('How far below the newest known item the poll goes, such as 1h; at most 90d.'),
-  every: duration
+  every: durationSetting
     .refine(
       (ms) => ms >= oftenestMs,
       'is less than 1m: schedules fire once a minute at most; write 1m or more',
@@ -96,7 +96,7 @@ const newestFirstSettings = ({ guide, defaults }: NewestFirstOperation) =>
         defaults,
         `Each time costs one page (20 credits) at least, and one for every 50 ${guide.items} that are new or within the overlap; resweep adds deeper polls.`,
       ),
-      overlap: duration
+      overlap: durationSetting
         .prefault(defaults.overlap)
         .describe(
           `How far below the newest known item each poll goes, by the time of the ${guide.items}, because some appear behind the head. More finds later arrivals at once and costs more pages of 20 credits.`,
