@@ -235,7 +235,7 @@ export const settingsShape = () =>
   z.custom<FeedSettings>((settings) => typeof settings === 'object');
 
 /** A date or timestamp; ISO 8601 in UTC once it is read, null if absent. */
-export const time = z
+export const timeSetting = z
   .string()
   .refine((text) => parseTime(text) !== null, 'not a date or timestamp, such as 2024-01-01')
   .transform((text) => parseTime(text))

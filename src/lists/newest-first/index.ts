@@ -20,7 +20,7 @@ import {
   pollsMeasured,
   type ScopeBounds,
   type Target,
-  time,
+  timeSetting,
   upTo,
   type WalkPlan,
 } from '../list.ts';
@@ -108,7 +108,7 @@ const newestFirstSettings = ({ guide, defaults }: NewestFirstOperation) =>
         .describe(
           `Deeper polls for ${guide.items} that arrive later than the overlap. Each rule costs depth / every of the pages that are new: 5m every 20m a quarter, 1h every 8h an eighth. The default costs ${shareOf(defaults.resweep)} pages of 20 credits for each page that is new. [] turns them off.`,
         ),
-      since: time.describe(
+      since: timeSetting.describe(
         `Oldest of the ${guide.items} wanted, a date or timestamp (UTC unless it says otherwise). Without it the whole history is read, once: one page of 20 credits for every 50 ${guide.items}.`,
       ),
       parallel: z
