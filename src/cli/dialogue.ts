@@ -71,8 +71,8 @@ function problemOf(parse: () => unknown): string | undefined {
   }
 }
 
-async function given<Answer>(asked: Promise<Answer>): Promise<Exclude<Answer, symbol>> {
-  const answer = await asked;
+async function given<Answer>(prompt: Promise<Answer>): Promise<Exclude<Answer, symbol>> {
+  const answer = await prompt;
   if (prompts.isCancel(answer)) throw new UsageError('cancelled: nothing was written.');
   return answer as Exclude<Answer, symbol>;
 }

@@ -82,7 +82,7 @@ interface Slice extends AdvanceDependencies {
   /** What the last search for a walk found; null: something has changed since. */
   found: 'nothing' | 'wait' | null;
   /** Resolves when a commit may leave something to begin. */
-  news: PromiseWithResolvers<void>;
+  wakeUp: PromiseWithResolvers<void>;
   /** How many commits did, and how many walks have come to rest in it. */
   changes: number;
   pages: number;
@@ -123,7 +123,7 @@ export async function advance(
     held: new Set(),
     stop: null,
     found: null,
-    news: Promise.withResolvers(),
+    wakeUp: Promise.withResolvers(),
     changes: 0,
     pages: 0,
     searchedAt: 0,
@@ -174,8 +174,8 @@ async function workOnWalks(slice: Slice, width: number, signal: AbortSignal): Pr
         if (walk !== null) begin(walk);
       }
       if (working.size === 0) return;
-      slice.news = Promise.withResolvers();
-      await Promise.race([slice.news.promise, ...working]);
+      slice.wakeUp = Promise.withResolvers();
+      await Promise.race([slice.wakeUp.promise, ...working]);
     }
   } catch (error) {
     walks.abort(error);
@@ -211,7 +211,7 @@ async function workOn(walk: HeldWalk, slice: Slice, signal: AbortSignal): Promis
     if (isWorthSearching(slice, progress)) {
       slice.changes += 1;
       if (slice.found === 'wait') slice.found = null;
-      slice.news.resolve();
+      slice.wakeUp.resolve();
     }
     // If the database is gone, the next slice's first page notes it.
     slice.recovering ??= noteSuccess(slice).catch(() => undefined);

@@ -57,7 +57,7 @@ export function openPresence(db: Database, { workerId: id, kind, deployment, lim
   const beat = async (): Promise<boolean> => {
     const before = beats;
     beats = 0;
-    const isSteady = before * beatMs >= 1000 * presence.silenceSeconds;
+    const isRegular = before * beatMs >= 1000 * presence.silenceSeconds;
     const seen = await execute(db).row(() =>
       z.object({ was_seen: z.boolean(), postmaster: z.string(), is_lost: z.boolean() }),
     )`
@@ -82,7 +82,7 @@ export function openPresence(db: Database, { workerId: id, kind, deployment, lim
           and (requests_per_second, daily_credits) is distinct from (rate, credits)
       ), silent as (
         delete from etl.workers
-        where ${isSteady} and (select was_seen from known) and id <> ${id} and not ${isSeen}
+        where ${isRegular} and (select was_seen from known) and id <> ${id} and not ${isSeen}
         returning seen_at
       ), noted as (
         insert into etl.events (at, kind, sentence)

@@ -58,11 +58,26 @@ test('private words are found in comments, messages, SQL and documents', () => {
   ]);
 });
 
-test('what a test does, names in code, and everyday words of prose are not private', () => {
+test('what a test does, values in code, and everyday words of prose are not private', () => {
   const files = {
     'README.md': 'A list at rest.\n',
-    'src/a.ts': "export const seam = 'seam';\n",
+    'src/a.ts': "export const border = 'seam';\n",
     'test/a.test.ts': "test('a border is read', () => write('a seam')); // A seam.\n",
   };
   expect(check(files)).toEqual({ status: 0, found: [] });
+});
+
+test('private words are found in names of code, tests and SQL', () => {
+  const files = {
+    'sql/a.sql': 'select stands_on as told from a;\n',
+    'src/a.ts': 'export const isTold = 1;\nexport interface A {\n  seam_at: number;\n}\n',
+    'test/a.test.ts': 'const spellRange = 1;\n',
+  };
+  expect(check(files).found.toSorted()).toEqual([
+    'sql/a.sql:1: stands',
+    'sql/a.sql:1: told',
+    'src/a.ts:1: Told',
+    'src/a.ts:3: seam',
+    'test/a.test.ts:1: spell',
+  ]);
 });

@@ -128,7 +128,7 @@ const installedSchema = z.object({
   packages: z.record(z.string(), z.object({ hasInstallScript: z.boolean().default(false) })),
 });
 /** As whom a process runs that may write nothing of root's; a test of another user remains that. */
-const nobody = process.getuid?.() === 0 ? 65_534 : undefined;
+const unprivileged = process.getuid?.() === 0 ? 65_534 : undefined;
 /** Runs before the program, which then believes that its Node is an old one. */
 const pretendOldNode =
   "data:text/javascript,Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.0.0' } })";
@@ -238,7 +238,7 @@ test('an unprivileged user runs the installed package in a read-only folder', as
     EXPLORER_API_KEY: testKey,
   };
   const ended = (...args: readonly string[]) =>
-    run(process.execPath, [program, ...args], cwd, { env, uid: nobody });
+    run(process.execPath, [program, ...args], cwd, { env, uid: unprivileged });
   expect((await ended('--version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/u);
   expect((await ended('migrate')).stdout).not.toBe('');
   expect((await ended('check')).stdout).toContain('feed');

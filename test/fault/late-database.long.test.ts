@@ -15,17 +15,21 @@ async function startRefused(args: readonly string[]) {
   const { database, proxy, place } = await openWorld({ seed: 1, chain, operations });
   proxy.set('refuse');
   const program = startProgram(args, { ...place, databaseUrl: proxy.url });
-  const untilTold = (times: number) =>
+  const untilReported = (times: number) =>
     eventually('the log to say it', async () => {
       if (!program.isRunning) throw new Error(`it ended: ${program.stderr}`);
       return program.stderr.split('"event":"database.away"').length > times;
     });
-  return { proxy, pool: database.pool, program, untilTold };
+  return { proxy, pool: database.pool, program, untilReported };
 }
 
 test('start waits for an unreachable database, and works once it answers', async () => {
-  const { proxy, pool, program, untilTold } = await startRefused(['start', '--log-level', 'debug']);
-  await untilTold(2);
+  const { proxy, pool, program, untilReported } = await startRefused([
+    'start',
+    '--log-level',
+    'debug',
+  ]);
+  await untilReported(2);
   proxy.set('open');
   await eventually('the feed to be copied', async () => {
     const { rows } = await pool.query('select from explorer.user_operations');
@@ -36,7 +40,11 @@ test('start waits for an unreachable database, and works once it answers', async
 });
 
 test('start waits if the database is lost during the migration', async () => {
-  const { proxy, pool, program, untilTold } = await startRefused(['start', '--log-level', 'debug']);
+  const { proxy, pool, program, untilReported } = await startRefused([
+    'start',
+    '--log-level',
+    'debug',
+  ]);
   const other = await pool.connect();
   onTestFinished(() => other.release(true));
   await other.query('select pg_advisory_lock($1)', [String(migrationLock)]);
@@ -49,7 +57,7 @@ test('start waits if the database is lost during the migration', async () => {
   proxy.set('refuse');
   proxy.cutAll();
 
-  await untilTold(before);
+  await untilReported(before);
   await other.query('select pg_advisory_unlock_all()');
   proxy.set('open');
   await eventually('the feed to be copied', async () => {
@@ -65,8 +73,8 @@ test('start waits if the database is lost during the migration', async () => {
 });
 
 test('start can be stopped while it waits for the database', async () => {
-  const { program, untilTold } = await startRefused(['start', '--log-level', 'debug']);
-  await untilTold(2);
+  const { program, untilReported } = await startRefused(['start', '--log-level', 'debug']);
+  await untilReported(2);
   program.kill('SIGTERM');
   expect(await program.ended()).toEqual({ code: 0, signal: null });
 });

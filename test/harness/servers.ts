@@ -132,8 +132,8 @@ export async function openTlsProxy(databaseUrl: string, host = 'localhost'): Pro
   return url.href;
 }
 
-/** `nobody` on Linux: like Postgres, PgBouncer refuses to run as root. */
-const nobody = 65534;
+/** `unprivileged` on Linux: like Postgres, PgBouncer refuses to run as root. */
+const unprivileged = 65534;
 
 /** The version of the PgBouncer that is installed, such as `1.25`; null where there is none. */
 export function poolerVersion(): string | null {
@@ -177,7 +177,7 @@ export async function startPooler(
   const file = join(folder, 'pgbouncer.ini');
   await writeFile(join(folder, 'users'), `"${decodeURIComponent(username)}" ""\n`, { mode: 0o644 });
   await writeFile(file, `${lines.join('\n')}\n`, { mode: 0o644 });
-  const account = process.geteuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
+  const account = process.geteuid?.() === 0 ? { uid: unprivileged, gid: unprivileged } : {};
   const options = { ...account, cwd: '/', stdio: 'ignore' } as const;
   const pooler = new Child(spawn('pgbouncer', ['--quiet', file], options));
   /** A database's URL, through it. */

@@ -1,7 +1,7 @@
 create or replace function etl.batch_end(
   of_chain bigint, of_operation text, number bigint, of_walk bigint, page_lowest bigint, page_parent text
 ) returns table (
-  lowest bigint, stored_below bigint, is_verified boolean, stands_on bigint, is_below_read boolean
+  lowest bigint, stored_below bigint, is_verified boolean, parent_batch bigint, is_below_read boolean
 )
 language sql stable
 begin atomic

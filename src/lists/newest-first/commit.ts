@@ -21,7 +21,7 @@ type PlacedRows = ItemRows & { readonly height: number };
 const timeSlackMs = 10_000;
 
 /** Once most known items of a page, three at least, report another time than before, no end at `since` counts any more. */
-async function doubtTimes(
+async function noteOtherTimes(
   list: NewestFirstOperation,
   tx: Transaction,
   { feed, chain_id }: PageInWalk<NewestFirstWalk>['walk'],
@@ -79,7 +79,7 @@ async function pagesWithChanges(
       select from etl.walks where feed = ${one.walk.feed} and reason = 'since' limit 1
     `);
   if (hasReachedSince) {
-    for (const { walk, rows } of meeting) await doubtTimes(list, tx, walk, rows);
+    for (const { walk, rows } of meeting) await noteOtherTimes(list, tx, walk, rows);
   }
   const ranges = pages.flatMap(({ walk, rows }) => {
     const [first, last] = [rows.find(isPlaced), rows.findLast(isPlaced)];

@@ -26,9 +26,9 @@ export async function planGap({ list, tx, run, begun, at }: Planning): Planned {
   if (gap === undefined) return null;
   const planned = { scope: boundsOf(run), floor: gap.from || null };
   if (begun.some((walk) => attemptOn(walk, gap) === 'refused')) return { ...planned, cursor: null };
-  const vain = begun.filter((walk) => isInVain(walk, gap)).length;
+  const missed = begun.filter((walk) => isMissed(walk, gap)).length;
   const isServed = await believesEntries(tx, run, at);
-  const entry = isServed ? await entryInto(list, tx, run, gap, vain) : null;
+  const entry = isServed ? await entryInto(list, tx, run, gap, missed) : null;
   if (entry === null) return { ...planned, cursor: await entryAbove(tx, run, gap) };
   return { ...planned, scope: { ...planned.scope, entry }, cursor: list.order.cursorAt(entry) };
 }
@@ -87,7 +87,7 @@ function mayTry(gap: WantedGap, begun: readonly BegunWalk[]): boolean {
 }
 
 /** Whether it entered above a gap and met nothing there: no item verifies where the gap begins. */
-const isInVain = ({ entry, state, top }: BegunWalk, gap: Gap): boolean =>
+const isMissed = ({ entry, state, top }: BegunWalk, gap: Gap): boolean =>
   entry !== null && entry > gap.to && state === 'finished' && (top ?? 0) <= gap.to;
 
 /**
@@ -113,7 +113,7 @@ function attemptOn(
   if (isLost || floor !== gap.from) return null;
   if (reason === 'cursor-mismatch') return 'mismatch';
   if (state === 'abandoned' && (is_again || !from_head)) return 'refused';
-  return is_again || isInVain(walk, gap) ? null : 'tried';
+  return is_again || isMissed(walk, gap) ? null : 'tried';
 }
 
 /** How long refused synthetic cursors are remembered: one request a day tries again. */
@@ -150,16 +150,16 @@ const itemsAtEntry = 25;
 /**
  * A position to enter a gap at: the lowest stored item above it or, inside it, a little above the
  * requested part, because a walk verifies nothing above its first item. The distance doubles for
- * each of `vain` walks that met nothing there. Null: no stored item leads in.
+ * each of `missed` walks that met nothing there. Null: no stored item leads in.
  */
 async function entryInto(
   list: NewestFirstOperation,
   tx: Queryable,
   feed: Feed,
   gap: WantedGap,
-  vain: number,
+  missed: number,
 ): Promise<OrderKey | null> {
-  const items = itemsAtEntry * 2 ** vain;
+  const items = itemsAtEntry * 2 ** missed;
   const blocks = await execute(tx).value(z.number)`
     select (${items} * sum(spanned_blocks) / nullif(sum(spanned_items), 0))::float8 as blocks
     from etl.coverage

@@ -123,7 +123,7 @@ function historyLeft(
 }
 
 /** Numbers that a poll tries if it finds a new batch. */
-const pollsAtNews = 3;
+const pollsPerNewBatch = 3;
 
 /** What it takes a day to follow the newest batches. */
 function dailyUpkeep(
@@ -134,7 +134,7 @@ function dailyUpkeep(
   if (toBatch !== null) return none;
   const { perDay = null, blocksEach = null } = known ?? {};
   if (known === null || perDay === null || blocksEach === null) return atLeast(pollsPerDay);
-  const polls = pollsPerDay + Math.min(pollsPerDay, perDay) * (pollsAtNews - 1);
+  const polls = pollsPerDay + Math.min(pollsPerDay, perDay) * (pollsPerNewBatch - 1);
   const least = polls + perDay * pagesOf(blocksEach, known, pageSize);
   // Batches are read again only until they are verified.
   const most = least + pollsPerDay * reread;

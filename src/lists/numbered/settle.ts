@@ -26,7 +26,7 @@ const batchEndShape = () =>
     stored_below: z.number(),
     is_verified: z.boolean(),
     /** The batch of the stored block that the lowest one names as its parent. */
-    stands_on: z.number().nullable(),
+    parent_batch: z.number().nullable(),
     /** Whether the nearest lower batch with blocks, and every number above it, was read. */
     is_below_read: z.boolean(),
   });
@@ -46,14 +46,14 @@ export async function judgeBatchEnd(
     .toSorted((a, b) => a.height - b.height)[0];
   const found = await execute(db).row(batchEndShape)`
     select lowest::float8 as lowest, stored_below::float8 as stored_below, is_verified,
-           stands_on::float8 as stands_on, is_below_read
+           parent_batch::float8 as parent_batch, is_below_read
     from etl.batch_end(
       ${claim.chain_id}, ${list.name}, ${batch}, ${claim.walk_id},
       ${page?.height ?? null}::bigint, ${page?.parent ?? null}::text
     )
   `;
   if (found === null) throw new Error('an aggregate has one row');
-  const { lowest, stored_below, is_verified, stands_on, is_below_read } = found;
+  const { lowest, stored_below, is_verified, parent_batch, is_below_read } = found;
   if (is_verified && stored_below > 0) {
     const from = lowest === null ? 'no block' : `no block below ${lowest}`;
     return {
@@ -63,7 +63,7 @@ export async function judgeBatchEnd(
     };
   }
   if (stored_below > 0) return { is: 'unsupported' };
-  if (stands_on !== null && stands_on < batch) return { is: 'supported' };
+  if (parent_batch !== null && parent_batch < batch) return { is: 'supported' };
   if (isOdd(claim)) return { is: 'unsupported' };
   // The lower neighbour is read already, and this is not its upper border.
   return { is: lowest !== null && is_below_read ? 'unsupported' : 'supported' };

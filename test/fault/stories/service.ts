@@ -43,7 +43,7 @@ function cutPage({ items, next_page_params: next }: Page, hashes: ReadonlySet<un
 }
 
 /** The lies of a service about the pages of one world, and what it knows of them. */
-export class Liar {
+export class Adversary {
   readonly played: PlayedLie[] = [];
   round = 0;
   isHonest = false;

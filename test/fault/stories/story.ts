@@ -8,7 +8,7 @@ import { contradictedByMovedBlock, contradictedFindings } from '../../harness/fi
 import { isNewest, keepLists, type KeptExplorer, timeOf } from '../../harness/kept.ts';
 import { type Copier, deathsBy, openCopier, overlapMs, type Task } from './program.ts';
 import { cutOff, cutWhileAgain, type ListLie } from './lies.ts';
-import { cutList, Liar, type PlayedLie } from './service.ts';
+import { cutList, Adversary, type PlayedLie } from './service.ts';
 import { differencesFrom, falseClaims, lateAndMissed, missedAbove, type Moment } from './truth.ts';
 import { blocksWithin, type Chance, chanceOf, World } from './world.ts';
 import { inWords } from '../../harness/ledger.ts';
@@ -63,15 +63,15 @@ async function playStory(stage: Stage, seed: number, { lies, insists }: Part) {
   const world = new World(seed);
   // A lie that is the only one is played often, or many a story would go by without it.
   const percent = chance.pick(lies.length === 1 ? [15, 30, 50] : [3, 8, 15, 30]);
-  const liar = new Liar({ seed, lies, percent, insists });
-  service.lie = (page, request) => liar.alter(page, request);
+  const adversary = new Adversary({ seed, lies, percent, insists });
+  service.lie = (page, request) => adversary.alter(page, request);
   const lists = listsOf(lies, chance);
   const operations = [...new Set(lists.flatMap(withBlocks))];
   const lowestWanted = lowestOf(seed, world);
   const since = lowestWanted === 0 ? {} : { listSince: timeOf(lowestWanted) };
   const copier = await openCopier(stage, { url: service.url, operations, ...since });
   service.onRequest = () => copier.noteRequest();
-  const play = new Play(world, { service, liar, copier }, lowestWanted);
+  const play = new Play(world, { service, adversary, copier }, lowestWanted);
   try {
     const rounds = chance.whole(2, 4);
     const isCut = lies.some(({ lie }) => lie === cutWhileAgain);
@@ -87,8 +87,8 @@ async function playStory(stage: Stage, seed: number, { lies, insists }: Part) {
       contradicted: play.contradicted as readonly string[],
       /** What is open or differs after the honest rounds; empty when all is well. */
       unhealed,
-      played: liar.played,
-      requests: liar.requests,
+      played: adversary.played,
+      requests: adversary.requests,
       ms: Math.round(performance.now() - begunMs),
     };
   } finally {
@@ -147,7 +147,7 @@ const hidesHead = ({ lie, request }: PlayedLie) =>
 
 interface Cast {
   readonly service: KeptExplorer;
-  readonly liar: Liar;
+  readonly adversary: Adversary;
   readonly copier: Copier;
 }
 
@@ -158,16 +158,16 @@ class Play {
   #expected: readonly Expected[] = [];
   readonly #world: World;
   readonly #service: KeptExplorer;
-  readonly #liar: Liar;
+  readonly #adversary: Adversary;
   readonly #copier: Copier;
   readonly #moments: Moment[] = [];
   readonly #lowestWanted: number;
   #nowMs = beginningMs;
 
-  constructor(world: World, { service, liar, copier }: Cast, lowestWanted: number) {
+  constructor(world: World, { service, adversary, copier }: Cast, lowestWanted: number) {
     this.#world = world;
     this.#service = service;
-    this.#liar = liar;
+    this.#adversary = adversary;
     this.#copier = copier;
     this.#lowestWanted = lowestWanted;
   }
@@ -200,7 +200,7 @@ class Play {
     if ((await differencesFrom(this.#copier.pool, cutList, truth, wanted)).length > 0) return;
     const cut = cutOff(truth, this.#lowestWanted);
     if (cut === null) return;
-    await this.#liar.whileCut(cut, () =>
+    await this.#adversary.whileCut(cut, () =>
       this.#copier.work('again', new Date(this.#nowMs), deathsBy(chance, 20)),
     );
     await this.#verify(round);
@@ -208,7 +208,7 @@ class Play {
 
   /** @returns what is not well in the end */
   async honestRounds(from: number): Promise<string[]> {
-    this.#liar.isHonest = true;
+    this.#adversary.isHonest = true;
     this.#world.grow();
     if (this.#copier.operations.includes('optimism-batches')) this.#world.addBatches();
     await this.#copier.dropQuarantine();
@@ -231,7 +231,7 @@ class Play {
     this.#nowMs += pauseMs;
     const truth = this.#world.truth();
     Object.assign(this.#service, truth);
-    this.#liar.round = round;
+    this.#adversary.round = round;
     this.#moments.push({ truth, drivenMs: this.#nowMs, realMs: Date.now() });
   }
 
@@ -245,7 +245,9 @@ class Play {
       if (report.open.length > 0 || report.operation === 'optimism-batches') continue;
       const wrong = await falseClaims(this.#copier.pool, report, this.#moments, this.#lowestWanted);
       wrong.push(...(await this.#missed(report)));
-      const played = this.#liar.played.filter(({ operation }) => operation === report.operation);
+      const played = this.#adversary.played.filter(
+        ({ operation }) => operation === report.operation,
+      );
       if (isNewest(report.operation) && !played.some(hidesHead)) {
         const { pool } = this.#copier;
         wrong.push(...(await missedAbove(pool, report, report.operation, this.#moments)));

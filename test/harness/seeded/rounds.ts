@@ -178,7 +178,7 @@ async function thingsAtHand(pool: Pick<Pool, 'query'>): Promise<readonly string[
 }
 
 /** Makes the list one that served something else at a synthetic cursor just now. */
-const doubtPositions = `
+const misplaceEntry = `
   insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, state, reason, from_head)
   select chain_id, operation, lane, id, 'newest-first', '{"entry": {"height": 1, "key": "0x"}}',
          'finished', 'misplaced-entry', false
@@ -273,7 +273,7 @@ export async function goRound(seededUrl: string, size: Size, onRound: (round: Ro
   await lanesOf('live');
   const range = await rangeInGap(pool);
   await round('a range of blocks', () => work(range));
-  await pool.query(doubtPositions);
+  await pool.query(misplaceEntry);
   const other = await rangeInGap(pool);
   await round('a range of blocks, without synthetic cursors', () => work(other));
   await pool.query(`delete from etl.walks where reason = 'misplaced-entry'`);

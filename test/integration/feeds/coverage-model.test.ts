@@ -74,7 +74,9 @@ async function fill(
      from json_to_recordset($1) as walk(
        top bigint, bottom bigint, verified text, state text, reason text, number bigint)`,
     [
-      JSON.stringify(walked.map((walk, number) => ({ ...walk, number, verified: spell(walk) }))),
+      JSON.stringify(
+        walked.map((walk, number) => ({ ...walk, number, verified: multirangeText(walk) })),
+      ),
       since === null ? null : timeOf(since),
     ],
   );
@@ -102,7 +104,7 @@ function verifiedBy({ isVerifying, top, bottom, state, reason }: Walk): number[]
   return Array.from({ length: Math.max(0, top - lowest) }, (_, index) => lowest + index);
 }
 
-const spell = (walk: Walk) =>
+const multirangeText = (walk: Walk) =>
   `{${verifiedBy(walk)
     .map((block) => `[${block},${block}]`)
     .join()}}`;

@@ -13,7 +13,7 @@ import { openRun } from '../../harness/runs.ts';
 
 const chain = { ...plainChain, userOperations: 120, factories: 30 };
 /** Nobody listens there. */
-const nobody = 'http://127.0.0.1:1';
+const unreachable = 'http://127.0.0.1:1';
 const lane = { chain_id: 10, operation: 'factories', lane: 'backfill' } as const;
 
 async function explorerOf(seed: number) {
@@ -98,7 +98,7 @@ test("with --same-data, the feed's origin becomes the other explorer", async () 
 
 test('an explorer that never answered is no origin, and another chain may use another explorer', async () => {
   const { first, second, run } = await world();
-  expect((await run(nobody, 'sync', ...factories)).code).toBe(1);
+  expect((await run(unreachable, 'sync', ...factories)).code).toBe(1);
   expect((await run(first.url, 'sync', ...factories)).code).toBe(0);
 
   const other = ['--chain', '20', '--operation', 'factories'];

@@ -87,7 +87,7 @@ test('removed items lie within the range of a conclusive page, are few, and appe
         [JSON.stringify(known)],
       );
 
-      const isBorneOut = await transact(db, (tx) =>
+      const isConfirmed = await transact(db, (tx) =>
         noteChanges(
           userOperations,
           tx,
@@ -126,7 +126,7 @@ test('removed items lie within the range of a conclusive page, are few, and appe
       const left = unseen.length > mostGone ? [] : unseen;
       const gone = known.filter(({ is_removed }) => is_removed).map(({ key }) => key);
       expect(rows.map(({ hash }) => hash)).toEqual([...gone, ...left].sort());
-      expect(isBorneOut).toBe(unseen.length <= mostGone);
+      expect(isConfirmed).toBe(unseen.length <= mostGone);
     }),
     { numRuns, examples: [[four, aroundThem, null, true]] },
   );

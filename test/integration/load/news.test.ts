@@ -43,12 +43,12 @@ test.each([
     false,
   ],
   ['a label', { public_tags: [{ label: 'hot', display_name: 'Hot' }] }, false],
-])('an address of which a page reports %s', async (_what, news, isKnown) => {
+])('an address of which a page reports %s', async (_what, reported, isKnown) => {
   const { show, stored } = await openScene();
   await show(1, sender);
   const before = (await stored()).version;
 
-  await show(2, { ...sender, ...news });
+  await show(2, { ...sender, ...reported });
 
   // A lock is a write as well: a page that reports nothing new takes none.
   expect((await stored()).version === before).toBe(isKnown);

@@ -73,9 +73,7 @@ export class Model {
     }
     const below = this.blocks.get(lowest.height - 1);
     const isEnd =
-      below !== undefined &&
-      standsOn({ ...lowest, batch }, below) &&
-      (below.batch ?? batch) < batch;
+      below !== undefined && follows({ ...lowest, batch }, below) && (below.batch ?? batch) < batch;
     for (const block of this.blocks.values()) {
       if (block.batch !== batch || block.height < readDownTo || isServed.has(block.height))
         continue;
@@ -87,7 +85,7 @@ export class Model {
   private isBuiltOn(batch: number): boolean {
     const above = this.fullAbove(batch);
     const [top, bottom] = [this.membersOf(batch).at(-1), this.membersOf(above ?? 0)[0]];
-    return top !== undefined && bottom !== undefined && standsOn(bottom, top);
+    return top !== undefined && bottom !== undefined && follows(bottom, top);
   }
 
   private empty(batch: number): void {
@@ -170,7 +168,7 @@ export class Model {
   private meet(lower: number | undefined, upper: number | undefined): boolean {
     if (lower === undefined || upper === undefined) return false;
     const [top, bottom] = [this.membersOf(lower).at(-1), this.membersOf(upper)[0]];
-    if (top === undefined || bottom === undefined || !standsOn(bottom, top)) return false;
+    if (top === undefined || bottom === undefined || !follows(bottom, top)) return false;
     if (this.allNumbers().some((other) => other > lower && other < upper && this.hasLost(other))) {
       return false;
     }
@@ -194,7 +192,7 @@ export class Model {
     const observation = this.observations.get(number);
     const isChain = members.every((block, place) => {
       const below = members[place - 1];
-      return below === undefined || standsOn(block, below);
+      return below === undefined || follows(block, below);
     });
     const isSettled = this.settled.has(number);
     return (
@@ -252,5 +250,5 @@ export class Model {
   }
 }
 
-const standsOn = (block: Block, below: Block) =>
+const follows = (block: Block, below: Block) =>
   block.height === below.height + 1 && block.parentEdition === below.edition;

@@ -98,7 +98,7 @@ async function endWalk(
     optimism_batch_number: batch,
     page_id,
   }));
-  const spelled = `{${served.map(({ height }) => `[${height},${height}]`).join(',')}}`;
+  const multirange = `{${served.map(({ height }) => `[${height},${height}]`).join(',')}}`;
   const scope = { batch, ...(isProbe && { probe: true }) };
   await transact(db, async (tx) => {
     const answer = await tx.execute<{ id: string }>(`
@@ -109,7 +109,7 @@ async function endWalk(
     await tx.execute(`
       insert into etl.pages (id, walk_id, feed, sequence, items, rows, repeats, quarantined, inserted, changed,
                              heights, bytes, body_hash, attempts, latency_ms, credits, fetched_at)
-      values (${page_id}, ${walk_id}, '${chain_id}/optimism-batch-blocks', 0, 0, 0, 0, 0, 0, 0, '${spelled}', 0, '', 1, 0, 20, now())`);
+      values (${page_id}, ${walk_id}, '${chain_id}/optimism-batch-blocks', 0, 0, 0, 0, 0, 0, 0, '${multirange}', 0, '', 1, 0, 20, now())`);
     await tx.execute(`
       insert into explorer.blocks as t (chain_id, height, hash, parent_hash, is_pending_update, optimism_batch_number, page_id)
       select chain_id, height, hash, parent_hash, is_pending_update, optimism_batch_number, page_id
@@ -149,11 +149,11 @@ test('after any walks, the verified batches are those of a plain model', async (
   await fc.assert(
     fc.asyncProperty(targetRanges, walksOf, async (requested, walks) => {
       const chain_id = (chains += 1);
-      const spelled = `{${requested.map(({ low, end }) => `[${low},${end ?? ''})`).join(',')}}`;
+      const multirange = `{${requested.map(({ low, end }) => `[${low},${end ?? ''})`).join(',')}}`;
       await query(
         `insert into etl.feeds (chain_id, operation, kind, settings, target_numbers)
            values ($1, 'optimism-batch-blocks', 'numbered', '{}', $2)`,
-        [chain_id, spelled],
+        [chain_id, multirange],
       );
       const model = new Model(requested);
       let run_id = 1;

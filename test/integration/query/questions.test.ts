@@ -21,10 +21,10 @@ const chains: SimulatedChain[] = [10, 42220].map((id) => ({
 }));
 
 const database = sharedCopy(7, chains, { operations: operationNames });
-beforeAll(() => sumUpAnew());
+beforeAll(() => sumUpAll());
 
 /** Makes the sums from nothing: the tests change rows by hand. */
-async function sumUpAnew(): Promise<void> {
+async function sumUpAll(): Promise<void> {
   await recomputeSums(database.db);
   await sumUp(database.db);
 }
@@ -174,7 +174,7 @@ describe('the answers', () => {
     const rows = await database.query(`
       update explorer.user_operations set removed_at = now()
       where hash = (select max(hash) from explorer.user_operations where timestamp is not null) returning hash`);
-    await sumUpAnew();
+    await sumUpAll();
     expect(sum((await answerTo('operations-daily')).rows, 'operations')).toBe(before - 1);
     expect(sum((await answerTo('busiest-hours')).rows, 'operations')).toBe(before - 1);
     await database.query('update explorer.user_operations set removed_at = null where hash = $1', [
@@ -193,7 +193,7 @@ describe('the answers', () => {
         [days],
       );
     await age(3);
-    await sumUpAnew();
+    await sumUpAll();
     const daysOf = async (days: number) =>
       new Set((await answerTo('operations-daily', { chain: 10, days })).rows.map(({ day }) => day))
         .size;
@@ -205,7 +205,7 @@ describe('the answers', () => {
     const rows = await database.query(`
       select count(distinct (chain_id, sender)) as senders from explorer.operations_enriched
       where block_time is not null and sender is not null`);
-    await sumUpAnew();
+    await sumUpAll();
     expect(sum((await answerTo('new-senders')).rows, 'new_senders')).toBe(Number(rows[0]?.senders));
   });
 
@@ -318,7 +318,7 @@ describe('the command', () => {
   });
 
   test('says up to when the sums are that a statement reads', async () => {
-    await sumUpAnew();
+    await sumUpAll();
     const statement = 'select count(*) from explorer.operations_daily';
     const state = async (...args: readonly string[]) =>
       (JSON.parse((await ask('--json', ...args)).stdout) as { sums: object | null }).sums;

@@ -26,18 +26,18 @@ export async function rankingWorld(motion: Partial<Motion> = {}, factories = 210
     motion: { operationsPerMinute: 20, ...motion },
   };
   const service = { isEmpty: false };
-  const nobody = { status: 200, body: { items: [], next_page_params: null } };
+  const emptyPage = { status: 200, body: { items: [], next_page_params: null } };
   let requests = 0;
   let onRequest = (_request: number): void => undefined;
   const copy = await openCopy(chain, {
     seed,
-    faults: () => (service.isEmpty ? nobody : null),
+    faults: () => (service.isEmpty ? emptyPage : null),
     onRequest: () => onRequest((requests += 1)),
   });
   const { clock, database, query } = copy;
   return {
     clock,
-    /** Whether it lists nobody for now. */
+    /** Whether it lists emptyPage for now. */
     service,
     query,
     url: database.url,

@@ -10,7 +10,7 @@ import {
   type Range,
 } from '../../../src/status/coverage.ts';
 import { cellStates, type CoverageDocument } from '../../../src/status/endpoints.ts';
-import { emptyScene, fillScene, highest, list, openRun, spell } from './scenes.ts';
+import { emptyScene, fillScene, highest, list, openRun, multirangeText } from './scenes.ts';
 import { recountCoverage } from '../../../src/status/verify.ts';
 import { sharedDatabase } from '../../harness/database.ts';
 
@@ -120,7 +120,7 @@ test('each batch has the state that the tables say', async () => {
       await database.query(
         `insert into etl.feeds (chain_id, operation, kind, settings, target_numbers)
          values (10, 'optimism-batch-blocks', 'numbered', '{}', $1)`,
-        [spell([requested])],
+        [multirangeText([requested])],
       );
       const run = await openRun(database.pool, 'optimism-batch-blocks');
       await database.query(

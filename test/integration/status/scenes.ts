@@ -18,7 +18,7 @@ export interface Scene {
 }
 
 /** As Postgres spells a multirange. */
-export const spell = (ranges: readonly Range[]) =>
+export const multirangeText = (ranges: readonly Range[]) =>
   `{${ranges.map(({ from, to }) => `[${from},${to}]`).join()}}`;
 
 /** Of everything that a ribbon is drawn from. */
@@ -51,7 +51,7 @@ export async function fillScene(
   const ended = { floor: null, state: 'finished', reason: 'floor', scope: { max_pages: 1 } };
   const since = { since: '2026-01-01T00:00:00Z' };
   const walks = [
-    { ...ended, top: highest, bottom: 0, verified: spell(verified) },
+    { ...ended, top: highest, bottom: 0, verified: multirangeText(verified) },
     ...walked.map(({ from, to }, at) => ({
       scope: { max_pages: at + 2 },
       top: to,

@@ -77,10 +77,10 @@ test('a sync that resumes an older live walk polls the head again, and reads not
   const { list, sync, query, expectComplete } = await copiedList({}, oneEach(1, 100));
   list.operations.push(...oneEach(101, 400));
   const stop = new AbortController();
-  let asked = 0;
+  let begun = 0;
   list.onRequest = () => {
-    asked += 1;
-    if (asked === 12) stop.abort();
+    begun += 1;
+    if (begun === 12) stop.abort();
   };
   const first = await sync({ signal: stop.signal });
   expect(

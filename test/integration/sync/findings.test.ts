@@ -16,7 +16,7 @@ test('a block that moved to the batch above is a finding, and no view calls its 
       `select batch_number::int from explorer.optimism_batches
        where state = 'settled' and is_verified order by 1`,
     ),
-    asked: (await pool.query(text, [...values])).rows,
+    answer: (await pool.query(text, [...values])).rows,
     status: await query(
       `select (batches -> 'verified')::int as verified, (batches -> 'unverified')::int as unverified
        from etl.feed_extents`,
@@ -26,7 +26,7 @@ test('a block that moved to the batch above is a finding, and no view calls its 
   expect(await said()).toMatchObject({
     ...whole,
     settled: [{ batch_number: 1 }, { batch_number: 2 }],
-    asked: [{ covered_to: '2', gaps: '0', missing: '0' }],
+    answer: [{ covered_to: '2', gaps: '0', missing: '0' }],
     status: [{ verified: 2, unverified: 0 }],
   });
 
@@ -37,7 +37,7 @@ test('a block that moved to the batch above is a finding, and no view calls its 
     covered: [{ from_block: 1, to_block: 1 }],
     gaps: [{ from_block: 2, to_block: 2 }],
     settled: [{ batch_number: 1 }],
-    asked: [{ covered_to: '1', gaps: '1', missing: '1' }],
+    answer: [{ covered_to: '1', gaps: '1', missing: '1' }],
     status: [{ verified: 1, unverified: 1 }],
   });
 });

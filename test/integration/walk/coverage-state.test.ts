@@ -75,7 +75,7 @@ test('a page that was deleted from the ledger is open', async () => {
 
 test('a commit that is cut at its last statement leaves neither rows, nor ledger, nor coverage, nor checkpoint', async () => {
   const { database, query, sync } = await world('two pages');
-  const stands = async () => ({
+  const stored = async () => ({
     rows: await query('select count(*), max(page_id) from explorer.user_operations'),
     ledger: await query('select count(*), max(id) from etl.pages'),
     coverage: await query('select lane, verified, pages, inserted from etl.coverage order by lane'),
@@ -83,7 +83,7 @@ test('a commit that is cut at its last statement leaves neither rows, nor ledger
       'select id, cursor, pages, verified from etl.walks where pages > 0 order by id',
     ),
   });
-  const before = await stands();
+  const before = await stored();
   await query(`
     create function public.cut() returns trigger language plpgsql as $$
     begin raise 'cut'; end $$;
@@ -94,9 +94,9 @@ test('a commit that is cut at its last statement leaves neither rows, nor ledger
 
   expect(cut.map(({ state }) => state)).toContain('interrupted');
 
-  expect(await stands()).toEqual(before);
+  expect(await stored()).toEqual(before);
   await query('drop trigger cut on etl.coverage');
   await sync();
   expect(await ledgerFaults(database.pool, 'under-way')).toEqual({});
-  expect((await stands()).coverage).not.toEqual(before.coverage);
+  expect((await stored()).coverage).not.toEqual(before.coverage);
 });

@@ -14,10 +14,10 @@ test.each([
   ['0.0.0.0:9464', '0.0.0.0:9464', false],
   ['[::]:9464', '[::]:9464', false],
   ['192.168.1.5:80', '192.168.1.5:80', false],
-])('%s is an address', (written, spelled, isOwn) => {
+])('%s is an address', (written, formatted, isOwn) => {
   const address = parseAddress(written);
   if (address === null) throw new Error('no address');
-  expect([addressText(address), isLoopback(address)]).toEqual([spelled, isOwn]);
+  expect([addressText(address), isLoopback(address)]).toEqual([formatted, isOwn]);
 });
 
 test.each([

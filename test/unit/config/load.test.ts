@@ -287,17 +287,17 @@ explorer:
   daily_credits: 100000
   keys:
     base: { env: KEY_OF_BASE, requests_per_second: 15 }
-    spare: { env: KEY_OF_SPARE, daily_credits: 40 }
+    other: { env: KEY_OF_OTHER, daily_credits: 40 }
 chains:
   - { id: 10 }
   - { id: 8453, key: base }
-  - { id: 1, key: spare }
+  - { id: 1, key: other }
 `;
 
   test('each chain has the key that it names, with the limits of that key', () => {
-    const cwd = folder({ 'explorer-etl.yaml': text, spare: 'canary-3\n' });
+    const cwd = folder({ 'explorer-etl.yaml': text, other: 'canary-3\n' });
     const env = { EXPLORER_API_KEY: 'canary-1', EXPLORER_SECRET_KEY: 'secret' };
-    const named = { ...env, KEY_OF_BASE: 'canary-2', KEY_OF_SPARE_FILE: 'spare' };
+    const named = { ...env, KEY_OF_BASE: 'canary-2', KEY_OF_OTHER_FILE: 'other' };
     expect([...requireApiKey(load(null, { cwd, env: named }))]).toMatchObject([
       [
         10,
@@ -310,7 +310,7 @@ chains:
 
   test('only the missing keys that a chain needs are named', () => {
     expect(complaints(() => requireApiKey(load(text)))).toEqual(
-      ['EXPLORER_API_KEY', 'KEY_OF_BASE', 'KEY_OF_SPARE'].map(
+      ['EXPLORER_API_KEY', 'KEY_OF_BASE', 'KEY_OF_OTHER'].map(
         (name) =>
           `${name} is not set: put your API key there, or the path of a file that holds it in ${name}_FILE`,
       ),

@@ -5,7 +5,7 @@ import { readingLog } from '../../../src/sync/worker.ts';
 const lane = { chain_id: 10, operation: 'user-operations', lane: 'backfill' } as const;
 
 /** News of pages that are committed at these seconds, two of 50 items each time. */
-function newsOf(seconds: readonly number[]): string[] {
+function messagesOf(seconds: readonly number[]): string[] {
   const logged: string[] = [];
   let at = 0;
   const log = createLog('info', (line) => void logged.push(line.trim().replace(/^\S+ /u, '')));
@@ -16,12 +16,12 @@ function newsOf(seconds: readonly number[]): string[] {
 
 test('a lane that keeps reading logs its progress once a minute', () => {
   const each = Array.from({ length: 13 }, (_, n) => n * 10);
-  expect(newsOf(each)).toEqual([
+  expect(messagesOf(each)).toEqual([
     'INFO: feed.reading  10/user-operations (backfill): 700 items, 14 pages in 1m, and goes on',
     'INFO: feed.reading  10/user-operations (backfill): 600 items, 12 pages in 1m, and goes on',
   ]);
 });
 
 test('polls a minute apart are logged one by one', () => {
-  expect(newsOf([0, 60, 120, 180])).toEqual([]);
+  expect(messagesOf([0, 60, 120, 180])).toEqual([]);
 });

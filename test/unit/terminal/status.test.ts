@@ -16,7 +16,7 @@ import { statusText } from '../../../src/cli/status.ts';
 /** The status of six feeds fits a terminal of 80 columns and 24 lines. */
 const rows = 24;
 
-const nobody = { workers: { start: 0, once: 0 } } as const;
+const noWorker = { workers: { start: 0, once: 0 } } as const;
 const celo = { chain_id: 42_220, chain_name: 'celo' };
 
 /** Two feeds, of which one has a class of failure. */
@@ -150,12 +150,12 @@ const limitsDiffer = {
 
 const scenes: Readonly<Record<string, StatusDocument>> = {
   'everything is current': statusOf([feedOf(), feedOf(celo)]),
-  'nothing is there': statusOf([], nobody),
-  'one of two was never read': statusOf([feedOf(), feedOf({ ...celo, ...unread })], nobody),
+  'nothing is there': statusOf([], noWorker),
+  'one of two was never read': statusOf([feedOf(), feedOf({ ...celo, ...unread })], noWorker),
   starting: statusOf([feedOf(unread)]),
-  paused: statusOf([doing('paused', { state: 'paused' })], nobody),
-  'killed in the middle': statusOf([doing('behind', { state: 'no-worker' })], nobody),
-  'no worker, and it is late': statusOf([feedOf({ state: 'behind', poll: late })], nobody),
+  paused: statusOf([doing('paused', { state: 'paused' })], noWorker),
+  'killed in the middle': statusOf([doing('behind', { state: 'no-worker' })], noWorker),
+  'no worker, and it is late': statusOf([feedOf({ state: 'behind', poll: late })], noWorker),
   late: statusOf([feedOf({ state: 'behind', poll: late }), feedOf(celo)]),
   stalled: statusOf([doing('failing', { state: 'quiet', quiet_s: 400 })]),
   'sums and deletions that fail': statusOf([feedOf()], {
