@@ -62,11 +62,11 @@ export interface Failure {
   readonly errors: Message[];
 }
 
-type Said = Pick<Message, 'message'> & Partial<Message>;
+type GivenMessage = Pick<Message, 'message'> & Partial<Message>;
 
-const failureOfKind = (kind: ErrorKind, ...said: Said[]): Failure => ({
+const failureOfKind = (kind: ErrorKind, ...given: GivenMessage[]): Failure => ({
   exit: exitOf(kind),
-  errors: said.map((own) => ({ kind, code: null, where: null, hint: null, ...own })),
+  errors: given.map((own) => ({ kind, code: null, where: null, hint: null, ...own })),
 });
 
 /** An error's messages, without a stack, and its exit: 2 if the user can fix it first, otherwise 1. */

@@ -273,10 +273,10 @@ export const detailsOf = (
 ): readonly (readonly string[])[] =>
   [...reasons, ...notes(feeds).map((note) => ({ feeds: [], advice: null, ...note }))]
     .map(({ feeds: those, sentence, advice, command }) => {
-      const isSaid = headlined.toLowerCase().endsWith(sentence.toLowerCase());
+      const isInHeadline = headlined.toLowerCase().endsWith(sentence.toLowerCase());
       const names = those.length === 0 ? '' : `${feedNames(look, those, feeds.length)}: `;
       return [
-        ...(isSaid ? [] : prose(look, names + sentence, 2)),
+        ...(isInHeadline ? [] : prose(look, names + sentence, 2)),
         ...(advice === null ? [] : prose(look, advice, 4)),
         ...(command === null ? [] : [`    ${paint(look, 'command', commandLine(command))}`]),
       ];

@@ -106,8 +106,8 @@ async function once<T>(pool: Pool, work: (session: PoolClient) => Promise<T>): P
   const session = await pool.connect();
   let isFailed = true;
   // The server's message between two queries is the reason; the next query finds no connection.
-  let said: unknown;
-  const note = (error: Error) => (said ??= error);
+  let reported: unknown;
+  const note = (error: Error) => (reported ??= error);
   session.on('error', note);
   try {
     await session.query('begin');
@@ -116,7 +116,7 @@ async function once<T>(pool: Pool, work: (session: PoolClient) => Promise<T>): P
     isFailed = false;
     return result;
   } catch (error) {
-    throw isRetryable(said) ? said : error;
+    throw isRetryable(reported) ? reported : error;
   } finally {
     session.off('error', note);
     session.release(isFailed);

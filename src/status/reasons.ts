@@ -16,7 +16,7 @@ import {
   outageText,
   positions,
   readingText,
-  saidOf,
+  reasonIn,
   silentText,
   stalledText,
   unservedText,
@@ -121,7 +121,7 @@ const rules = {
     severity: 'action',
     blocks: true,
     is: isFailedByDatabase,
-    sentence: saidOf,
+    sentence: reasonIn,
     several: 'The database refuses to store pages.',
     advice: ({ failure }) => (failure === null ? null : failures[failure].advice),
     command: 'explorer-etl check --no-requests',
@@ -140,7 +140,7 @@ const rules = {
     severity: 'action',
     blocks: true,
     is: isRejected,
-    sentence: saidOf,
+    sentence: reasonIn,
     advice: () => failures.rejected.advice,
     command: 'explorer-etl check',
   },
@@ -156,7 +156,7 @@ const rules = {
     severity: 'action',
     is: ({ state }) => state === 'unsupported',
     sentence: (feed) =>
-      `${unservedText(feed.failure)}: ${saidOf(feed).replace(`${feed.failure}: `, '')}`,
+      `${unservedText(feed.failure)}: ${reasonIn(feed).replace(`${feed.failure}: `, '')}`,
     advice: ({ failure }) =>
       failure === null || failure === 'unsupported'
         ? 'Remove it from the file: its rows stay. Or leave it: it is polled again once a day.'
@@ -205,7 +205,7 @@ const rules = {
     is: (feed) => isWaiting(feed) && isOutOfCredits(feed),
     sentence: (feed, facts) =>
       feed.failure === 'daily-limit'
-        ? withoutClass(saidOf(feed))
+        ? withoutClass(reasonIn(feed))
         : `The key is out of credits${untilText(waitsUntil(feed, facts), facts.at)}.`,
     advice: ({ failure }) => (failure === 'daily-limit' ? failures[failure].advice : null),
     command: 'explorer-etl plan',
@@ -239,7 +239,7 @@ const rules = {
       !feed.lanes.some(isStalled) &&
       !isFailedByDatabase(feed) &&
       !(isOfHost(feed) && outageOf(feed, facts.outages)),
-    sentence: saidOf,
+    sentence: reasonIn,
     // What has no class is the service's too.
     advice: ({ failure }) => failures[failure ?? 'unordered'].advice,
   },

@@ -27,15 +27,15 @@ export const positions = (count: number, { unit }: FeedStatus) =>
   unit === 'batches' ? counted(count, 'batch', 'batches') : counted(count, unit.slice(0, -1));
 
 /** A stored reason without its advice, which has its own field. */
-export function saidOf({ failure, sentence }: Pick<FeedStatus, 'failure' | 'sentence'>): string {
+export function reasonIn({ failure, sentence }: Pick<FeedStatus, 'failure' | 'sentence'>): string {
   const advice = failure === null ? '' : failures[failure].advice;
   const text = (sentence ?? failure ?? 'failed').replace(advice, '').trim();
   return /[.!?]$/u.test(text) ? text : `${text}.`;
 }
 
 /** The same without its class, which says no more. */
-export const withoutClass = (said: string) =>
-  said.replace(/^[a-z-]+: (.)/u, (_, first: string) => first.toUpperCase());
+export const withoutClass = (sentence: string) =>
+  sentence.replace(/^[a-z-]+: (.)/u, (_, first: string) => first.toUpperCase());
 
 const share = 'history-share';
 
@@ -50,7 +50,7 @@ export function historyWaits({ lanes }: FeedStatus): string | null {
   const { reason = null } =
     lanes.find((one) => one.lane === 'backfill' && one.state === 'backing-off') ?? {};
   return reason?.startsWith(`${share}:`) === true
-    ? withoutClass(saidOf({ failure: share, sentence: reason }))
+    ? withoutClass(reasonIn({ failure: share, sentence: reason }))
     : null;
 }
 

@@ -17,7 +17,7 @@ import { z } from 'zod';
 export interface FeedFailure extends Why {
   readonly failure: FailureClass;
   /** What happened, in one line without secrets. */
-  readonly said: string;
+  readonly problem: string;
   /** Class, what happened and what to do, in one line. */
   readonly reason: string;
   /** The service's stated wait, or how long the key is paused, in ms. */
@@ -37,17 +37,17 @@ export async function failureOfWalk(
 ): Promise<FeedFailure | null> {
   const found = feedFailureOf(error);
   if (found?.failure !== 'not-found') return found;
-  const { said, retryAfterMs } = found;
+  const { problem, retryAfterMs } = found;
   const served = await execute(db).values(z.string)`
     select feed from etl.coverage join etl.feeds using (feed) where pages > 0 and origin = ${origin}
   `;
   if (served.includes(walk.feed)) {
     const is400 = error instanceof ExplorerError && error.status === 400;
     const failure = is400 && walk.cursor !== null ? 'cursor-refused' : 'unreachable';
-    return feedFailure(failure, said, retryAfterMs);
+    return feedFailure(failure, problem, retryAfterMs);
   }
-  if (served.length > 0) return feedFailure('unsupported', said, retryAfterMs);
-  return feedFailure('not-found', `${said}; base_url is ${origin}`, retryAfterMs);
+  if (served.length > 0) return feedFailure('unsupported', problem, retryAfterMs);
+  return feedFailure('not-found', `${problem}; base_url is ${origin}`, retryAfterMs);
 }
 
 function feedFailureOf(error: unknown): FeedFailure | null {
@@ -76,13 +76,13 @@ export const refusal = (error: unknown): FeedFailure =>
 
 function feedFailure(
   failure: FailureClass,
-  said: string,
+  problem: string,
   retryAfterMs: number | null,
 ): FeedFailure {
   return {
     failure,
-    said,
-    reason: `${failure}: ${said}. ${failures[failure].advice}`,
+    problem,
+    reason: `${failure}: ${problem}. ${failures[failure].advice}`,
     retryAfterMs,
   };
 }

@@ -112,7 +112,7 @@ async function untilClosed(
   { db, broken, log, workerId }: SyncOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  let isSaid = false;
+  let isReported = false;
   while (!signal.aborted) {
     broken.throwIfAborted();
     const open = await execute(db).values(() => z.string().nullable())`
@@ -126,8 +126,8 @@ async function untilClosed(
     if (open.length === 0) return;
     const others = open.filter((other) => other !== null);
     // With nothing left to read here, the command seems to hang.
-    if (!isSaid && others.length === open.length) {
-      isSaid = true;
+    if (!isReported && others.length === open.length) {
+      isReported = true;
       log.write('sync.beside', { detail: [...new Set(others)].join('; ') });
     }
     await delay(pollIntervalMs, undefined, { signal }).catch(() => undefined);

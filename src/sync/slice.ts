@@ -193,14 +193,14 @@ async function rest(
     return chainSlice(ended, 0);
   }
   const isFirst = progressed || again !== 'growing';
-  const inARow = state === null ? 1 : await countFailure(db, run, isFirst, feedFailure.said);
+  const inARow = state === null ? 1 : await countFailure(db, run, isFirst, feedFailure.problem);
   return chainSlice(ended, restMs(feedFailure, inARow, random));
 }
 
 /** What stops a key or a chain is logged once, not for each of its feeds. */
 function logFailure(
   { lane, log, keyVariable }: Ended,
-  { failure, said: problem, reason }: FeedFailure,
+  { failure, problem, reason }: FeedFailure,
 ): void {
   const { log: event } = failures[failure];
   switch (event) {

@@ -29,17 +29,18 @@ async function noteOtherTimes(
 ): Promise<void> {
   const { table, key, time } = placeColumns(list);
   const { columns } = list.order;
-  const said = new Map(rows.map((item) => [item.key, Date.parse(String(item.row[columns.time]))]));
+  const times = new Map(rows.map((item) => [item.key, Date.parse(String(item.row[columns.time]))]));
   // Citus joins spread items with no table of the ledger.
   const known = await execute(tx).rows(() =>
     z.object({ key: z.string(), ms: z.number().nullable() }),
   )`/* known times */
     select ${key} as key, (1000 * extract(epoch from ${time}))::float8 as ms
     from ${table}
-    where chain_id = ${chain_id} and ${hasKey(list, [...said.keys()])}
+    where chain_id = ${chain_id} and ${hasKey(list, [...times.keys()])}
   `;
   const differing = known.filter(
-    (item) => item.ms !== null && Math.abs(item.ms - (said.get(item.key) ?? item.ms)) > timeSlackMs,
+    (item) =>
+      item.ms !== null && Math.abs(item.ms - (times.get(item.key) ?? item.ms)) > timeSlackMs,
   );
   if (differing.length < 3 || 2 * differing.length <= known.length) return;
   await tx.execute(sql`

@@ -141,23 +141,23 @@ export async function removeUnplaced(
 ): Promise<void> {
   const columns = placeColumns(list);
   const { table, height, key } = columns;
-  const said = sql.param(outOfOrder(list.order));
+  const field = sql.param(outOfOrder(list.order));
   // Citus cannot join spread items with pages.
   const rows = await execute(tx).rows(() =>
-    z.object({ key: z.string(), page_id: z.string(), said: z.string() }),
+    z.object({ key: z.string(), page_id: z.string(), named: z.string() }),
   )`
-    select ${key} as key, page_id, extra ->> ${said} as said
+    select ${key} as key, page_id, extra ->> ${field} as named
     from ${table}
-    where chain_id = ${feed.chain_id} and ${height} is null and removed_at is null and extra ? ${said}
+    where chain_id = ${feed.chain_id} and ${height} is null and removed_at is null and extra ? ${field}
     limit ${judgedAtOnce}
   `;
   if (rows.length === 0) return;
   const gone = await execute(tx).values(z.string)`
     select key
-    from json_to_recordset(${JSON.stringify(rows)}::json) as row(key text, page_id bigint, said numeric)
+    from json_to_recordset(${JSON.stringify(rows)}::json) as row(key text, page_id bigint, named numeric)
     join etl.pages on pages.id = page_id
     join etl.feed_coverage on feed_coverage.feed = pages.feed
-    where (said > highest or said::bigint <@ covered)
+    where (named > highest or named::bigint <@ covered)
       -- A page of which nothing is in order has no place: all of the list has to be read.
       and case when top is null then covered = range_merge(covered)::int8multirange
                else int8range(coalesce(bottom, top), top, '[]') <@ covered end
