@@ -3,7 +3,7 @@ import type { Database } from '../db/transaction.ts';
 import { type Feed, feedName } from '../lists/feed.ts';
 import { isOperation } from '../lists/registry.ts';
 import { printable } from '../printable.ts';
-import { feedStates, instant, type StatusDocument } from '../status/schema.ts';
+import { feedStates, isoTime, type StatusDocument } from '../status/schema.ts';
 import { readStatus } from '../status/status.ts';
 import { forgetFeed, resetFeed, storedOf, wantedBy } from '../sync/forget.ts';
 import { type Handle, handleFeeds, wantLanes } from '../sync/lanes.ts';
@@ -26,8 +26,8 @@ export const feedsListDocument = z.strictObject({
       schedule: z.string(),
       timezone: z.string(),
       /** Null: no `start` polls it. */
-      next_poll_at: instant.nullable(),
-      paused_since: instant.nullable(),
+      next_poll_at: isoTime.nullable(),
+      paused_since: isoTime.nullable(),
       /** Deployments whose file names it. */
       wanted_by: z.array(z.string()),
       /** False: it is at rest. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { events } from '../db/tables.ts';
 import { questionChart } from '../query/question.ts';
 import { sumsDocument } from '../query/sums.ts';
-import { amount, count, instant, laneSchema, positionUnit, runState } from './schema.ts';
+import { amount, count, isoTime, laneSchema, positionUnit, runState } from './schema.ts';
 
 /**
  * The page's JSON endpoints beside `/status.json`: each schema gives the type to the server and the client. Times are
@@ -13,7 +13,7 @@ const position = z.int();
 /** Both ends included. */
 export const range = z.strictObject({ from: position, to: position });
 /** With the times of its lowest and highest stored item; null: items have no times. */
-const timedRange = range.extend({ from_at: instant.nullable(), to_at: instant.nullable() });
+const timedRange = range.extend({ from_at: isoTime.nullable(), to_at: isoTime.nullable() });
 
 /** States of a drawn part, the most important first: verified parts never hide a gap. */
 export const cellStates = [
@@ -30,8 +30,8 @@ export const cell = z.enum(cellStates);
 
 /** `GET /strips.json`: a strip of cells for each feed, all on one time axis. */
 export const stripsDocument = z.strictObject({
-  from: instant,
-  to: instant,
+  from: isoTime,
+  to: isoTime,
   /** Each cell starts at `from + index × (to − from) / cells`. */
   cells: count,
   feeds: z.array(z.strictObject({ feed: z.string(), cells: z.array(cell) })),
@@ -57,12 +57,12 @@ export const coverageDocument = z.strictObject({
 
 /** `GET /throughput.json?hours=&feed=`: the ledger in equal bins, oldest first. */
 export const throughputDocument = z.strictObject({
-  from: instant,
-  to: instant,
+  from: isoTime,
+  to: isoTime,
   bin_s: z.number(),
   bins: z.array(
     z.strictObject({
-      at: instant,
+      at: isoTime,
       pages: count,
       rows: count,
       credits: count,
@@ -74,16 +74,16 @@ export const throughputDocument = z.strictObject({
 
 /** `GET /runs.json?hours=&feed=`: runs and events, newest first. */
 export const runsDocument = z.strictObject({
-  from: instant,
-  to: instant,
+  from: isoTime,
+  to: isoTime,
   runs: z.array(
     z.strictObject({
       id: count,
       feed: z.string(),
       lane: laneSchema,
       state: runState,
-      opened_at: instant,
-      ended_at: instant.nullable(),
+      opened_at: isoTime,
+      ended_at: isoTime.nullable(),
       pages: count,
       rows: count,
       /** Requests that failed, the first failure, and the time that it waited after failures. */
@@ -95,7 +95,7 @@ export const runsDocument = z.strictObject({
   ),
   events: z.array(
     z.strictObject({
-      at: instant,
+      at: isoTime,
       kind: z.enum(events.kind.enumValues),
       feed: z.string().nullable(),
       sentence: z.string(),
@@ -152,14 +152,14 @@ export const traceDocument = z.strictObject({
           walk_id: count,
           feed: z.string(),
           sequence: count,
-          fetched_at: instant,
+          fetched_at: isoTime,
           cursor: z.string().nullable(),
           /** The archived body; null: the archive is off, or the body was pruned. */
           body: z.string().nullable(),
         })
         .nullable(),
       /** Later changes of the row, newest first. */
-      changes: z.array(z.strictObject({ at: instant, sentence: z.string() })),
+      changes: z.array(z.strictObject({ at: isoTime, sentence: z.string() })),
     }),
   ),
 });

@@ -12,7 +12,7 @@ import {
   sum,
   sumKnown,
 } from './estimate.ts';
-import { amount, amountOrNull, instant } from './schema.ts';
+import { amount, amountOrNull, isoTime } from './schema.ts';
 
 const cost = { requests: estimate, credits: estimate };
 
@@ -31,7 +31,7 @@ const target = z
 
 export const planDocument = z.strictObject({
   schema: z.literal('explorer-etl/plan/2'),
-  as_of: instant,
+  as_of: isoTime,
   rate: z.strictObject({
     requests_per_second: amount,
     daily_credits: amountOrNull.describe('Null: no limit is configured.'),

@@ -9,8 +9,8 @@ import { lanes, runStates } from '../lists/tables.ts';
  * ISO 8601 by the database's clock; durations are seconds.
  */
 
-export const instant = z.iso.datetime({ offset: true });
-const instantOrNull = instant.nullable();
+export const isoTime = z.iso.datetime({ offset: true });
+const instantOrNull = isoTime.nullable();
 export const count = z.int().min(0);
 const seconds = z.number();
 /** Chain id, slash, operation. */
@@ -92,7 +92,7 @@ export const lane = z.strictObject({
   state: z.enum(['idle', 'running', 'quiet', 'queued', 'backing-off', 'paused', 'no-worker']),
   run_id: count,
   run_state: runState,
-  run_opened_at: instant,
+  run_opened_at: isoTime,
   reason: z.string().nullable(),
   /** The end of a back-off. */
   until: instantOrNull,
@@ -151,7 +151,7 @@ export const feed = z.strictObject({
   /** The newest item, against the list's usual interval; null: unknown. */
   newest_item: z
     .strictObject({
-      at: instant,
+      at: isoTime,
       age_s: seconds,
       usual_s: seconds,
       limit_s: seconds,
@@ -202,8 +202,8 @@ const forecast = z.discriminatedUnion('kind', [
     kind: z.literal('history-takes-days'),
     days: z.strictObject({ least: count, most: count }),
   }),
-  z.strictObject({ kind: z.literal('lasts-until'), at: instant }),
-  z.strictObject({ kind: z.literal('spent'), until: instant }),
+  z.strictObject({ kind: z.literal('lasts-until'), at: isoTime }),
+  z.strictObject({ kind: z.literal('spent'), until: isoTime }),
 ]);
 
 /** `left` is below zero while the explorer serves a key beyond its credits. */
@@ -228,7 +228,7 @@ export const keyCredits = z.strictObject({
 /** `status --json` and `/status.json`. */
 export const statusDocument = z.strictObject({
   schema: z.literal('explorer-etl/status/2'),
-  as_of: instant,
+  as_of: isoTime,
   overall: z.strictObject({
     state: z.enum(overallStates),
     sentence: z.string(),

@@ -11,7 +11,7 @@ import { feedsIn } from '../sync/feeds.ts';
 import { estimateOf, type ForecastOptions, sumKnown } from './estimate.ts';
 import { displayOrder, feedUnit, readFeeds } from './facts.ts';
 import { commandFor, finding, type Finding } from './findings.ts';
-import { count, instant, positionUnit } from './schema.ts';
+import { count, isoTime, positionUnit } from './schema.ts';
 
 const verifiedFeed = z.strictObject({
   feed: z.string().describe('Name of the feed: chain number, slash, operation.'),
@@ -29,8 +29,8 @@ const verifiedFeed = z.strictObject({
       z.strictObject({
         from: count,
         to: count,
-        as_of: instant.describe('Complete as of then: the oldest walk that verifies a part of it.'),
-        newest_as_of: instant.describe('The newest walk that verifies a part of it.'),
+        as_of: isoTime.describe('Complete as of then: the oldest walk that verifies a part of it.'),
+        newest_as_of: isoTime.describe('The newest walk that verifies a part of it.'),
       }),
     )
     .describe('The verified ranges.'),
@@ -50,7 +50,7 @@ const repair = z
 
 export const verifyDocument = z.strictObject({
   schema: z.literal('explorer-etl/verify/2'),
-  at: instant,
+  at: isoTime,
   counts: z.strictObject({
     feeds: count.describe('Feeds that were ever registered, or that the configuration names.'),
     complete: count,
