@@ -13,7 +13,7 @@ import { initDocument } from './init.ts';
 import { migrateDocument } from './migrate.ts';
 import { openDocument } from './open.ts';
 import * as quarantine from './quarantine.ts';
-import { queryDocument, queryListDocument, querySqlDocument } from './query.ts';
+import { queryOutput, queryListDocument, querySqlDocument } from './query.ts';
 import { replayDocument } from './replay.ts';
 import { simulateDocument } from './simulate.ts';
 import { startDocument } from './start.ts';
@@ -49,7 +49,7 @@ export const documents = {
   'quarantine-drop': printed(quarantine.quarantineDropDocument),
   'quarantine-list': printed(quarantine.quarantineListDocument),
   'quarantine-retry': printed(quarantine.quarantineRetryDocument),
-  query: printed(queryDocument),
+  query: printed(queryOutput),
   'query-list': printed(queryListDocument),
   'query-sql': printed(querySqlDocument),
   replay: printed(replayDocument),

@@ -26,7 +26,7 @@ import { exits, UsageError, type Context, type Registry } from './context.ts';
 import { rowsOf } from '../db/transaction.ts';
 
 /** `query --json`. `exit` comes after the rows, which are streamed; cut output is no valid JSON. */
-export const queryDocument = z.strictObject({
+export const queryOutput = z.strictObject({
   schema: z.literal('explorer-etl/query/1'),
   /** In order, with type names of Postgres; also for an empty result. */
   columns: z.array(z.strictObject({ name: z.string(), type: z.string() })),
@@ -267,7 +267,7 @@ async function documentHead(columns: readonly Column[], pool: Pool): Promise<str
   const described = columns.map(({ name, type }) =>
     JSON.stringify({ name, type: names.get(type) ?? String(type) }),
   );
-  const schema = `"schema": "${queryDocument.shape.schema.value}"`;
+  const schema = `"schema": "${queryOutput.shape.schema.value}"`;
   return `{\n  ${schema},\n  "columns": [${described.join(', ')}],\n  "rows": [`;
 }
 
