@@ -17,7 +17,7 @@ import { queryOutput, queryListDocument, querySqlDocument } from './query.ts';
 import { replayDocument } from './replay.ts';
 import { simulateDocument } from './simulate.ts';
 import { startDocument } from './start.ts';
-import { runsDocument } from './status.ts';
+import { runsOutput } from './status.ts';
 import { syncDocument } from './sync.ts';
 
 /** A document as it is printed: with how the command ended. */
@@ -53,7 +53,7 @@ export const documents = {
   'query-list': printed(queryListDocument),
   'query-sql': printed(querySqlDocument),
   replay: printed(replayDocument),
-  runs: printed(runsDocument),
+  runs: printed(runsOutput),
   simulate: printed(simulateDocument),
   start: printed(startDocument),
   status: printed(statusDocument),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { failures } from '../failure.ts';
-import { type RunsDocument, runsDocument as served } from '../status/endpoints.ts';
+import { type RunsDocument, runsDocument } from '../status/endpoints.ts';
 import { readRuns } from '../status/ledger.ts';
 import { printable } from '../printable.ts';
 import { runReason } from '../status/lanes.ts';
@@ -44,7 +44,7 @@ async function status(context: Context, options: StatusOptions) {
   const { pool, db } = database;
   if (options.runs) {
     const found = await readRuns(db, { hours, feed: null });
-    return context.print(runsDocument, found, runsText(found, context.out));
+    return context.print(runsOutput, found, runsText(found, context.out));
   }
   if (options.watch) {
     const screen = await openScreen({ ...context, quiet: false });
@@ -311,9 +311,9 @@ function notes(feeds: readonly FeedStatus[]) {
 }
 
 /** `status --runs --json`: runs and events of the last 24 hours, newest first, as the page shows them. */
-export const runsDocument = z.strictObject({
+export const runsOutput = z.strictObject({
   schema: z.literal('explorer-etl/runs/1'),
-  ...served.shape,
+  ...runsDocument.shape,
 });
 
 const hours = 24;
