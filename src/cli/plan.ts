@@ -30,7 +30,7 @@ async function printPlan(context: Context, options: ChosenFeeds) {
   return context.print(planDocument, plan, planText(plan, context.out));
 }
 
-type Range = PlanDocument['history']['requests'];
+type Requests = PlanDocument['history']['requests'];
 type Feed = PlanDocument['feeds'][number];
 
 /** The plan for people: total cost, then each feed, then its target. */
@@ -117,7 +117,7 @@ function warningText({ rate, polls: { credits } }: PlanDocument, look: Look): st
 }
 
 /** `about 55 (at most 60)`, `12`, `at most 121,000`, `at least 288`. */
-function rangeText({ least, likely, most }: Range, format: (count: number) => string): string {
+function rangeText({ least, likely, most }: Requests, format: (count: number) => string): string {
   if (most === null) return `at least ${format(least)}`;
   if (likely === null) return `at most ${format(most)}`;
   const [usual, bound] = [format(likely), format(most)];
