@@ -51,7 +51,7 @@ async function verify(context: Context, { all = false }: { readonly all?: boolea
   return context.print(verifyDocument, document, text, exit);
 }
 
-type Feed = VerifyDocument['feeds'][number];
+type FeedVerdict = VerifyDocument['feeds'][number];
 type WholeRepair = NonNullable<VerifyDocument['repair']>;
 
 /** Lines of a feed in the text; `--json` has all. */
@@ -102,10 +102,10 @@ function verdict(look: Look, { counts }: VerifyDocument): string {
 }
 
 /** Chain, its number, list. */
-const nameOf = ({ chain, chain_id, operation }: Feed): string =>
+const nameOf = ({ chain, chain_id, operation }: FeedVerdict): string =>
   `${chain ?? 'chain'} (${chain_id}) ${operation}`;
 
-function openLines(look: Look, feed: Feed, commandLine: CommandLine): string[] {
+function openLines(look: Look, feed: FeedVerdict, commandLine: CommandLine): string[] {
   const commands = new Set(feed.open.flatMap(({ command }) => command ?? []));
   return [
     paint(look, 'strong', nameOf(feed)),
@@ -193,7 +193,7 @@ function coveredLines(look: Look, { feeds, at }: VerifyDocument): string[] {
   return rows.flatMap(([name, what]) => [name, ...prose(look, what, 2)]);
 }
 
-function coveredText({ covered, unit }: Feed, at: string): string {
+function coveredText({ covered, unit }: FeedVerdict, at: string): string {
   const what =
     unit === 'blocks' || unit === 'batches'
       ? placesText(unit, covered)
