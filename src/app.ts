@@ -47,6 +47,7 @@ import type { FetchPage } from './sync/page.ts';
 import { bossConnections, hasQueues, installQueues, startBoss } from './sync/queue.ts';
 import { noteTrouble } from './sync/runs.ts';
 import type { ServeOptions } from './sync/serve.ts';
+import { presentWorkers } from './sync/workers.ts';
 import { signals } from './signals.ts';
 
 /** See docs/decisions/0002-page-transaction.md. */
@@ -155,9 +156,13 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const exposure = exposureOf(settings.explorer.baseUrl);
   if (exposure !== null) log.write('explorer.unencrypted', { problem: exposure });
   const registered = await registerSettings(db, settings, options.source ?? {}, options.bounds);
-  const { origin, changed } = registered;
+  const { origin, changed, retired } = registered;
   if (changed.length > 0 && settings.configFile !== null)
     log.write('config.changed', { detail: changed.map(changeText).join('. ') });
+  if (retired.length > 0) {
+    const { start } = await presentWorkers(db, settings.deployment);
+    log.write('config.retired', { detail: retired.join(', '), workers: start });
+  }
   const how = { by: pool, pool: budgetPool, timeouts, connections };
   const host = new Host({
     pool: budgetPool,
@@ -204,8 +209,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
 }
 
 /**
- * Registers the feeds of the settings, and that their deployment wants them. @returns the name of their explorer, and
- * the feeds that had other settings.
+ * Registers the feeds of the settings, and that their deployment wants them. @returns the name of their explorer,
+ * the feeds that had other settings, and those that no deployment wants any more
  * @throws OriginError, DeploymentError
  */
 export async function registerSettings(
@@ -213,7 +218,11 @@ export async function registerSettings(
   { configFile, deployment, chains, explorer }: Settings,
   stated: SourceOptions,
   bounds?: ScopeBounds,
-): Promise<{ readonly origin: string; readonly changed: readonly ChangedFeed[] }> {
+): Promise<{
+  readonly origin: string;
+  readonly changed: readonly ChangedFeed[];
+  readonly retired: readonly string[];
+}> {
   const { sameData = false, origin = originOf(explorer.baseUrl) } = stated;
   const { takeOver = false, isWhole = false, isReopened = false } = stated;
   const from = configFile === null ? 'flags' : 'file';
@@ -227,14 +236,11 @@ export async function registerSettings(
   const every = configuredLanes(await withTargets(db, { configFile, chains }));
   const lanes = every.filter(({ lane }) => isOurs(lane));
   const claim = { deployment, isWhole, takes: isReopened ? [] : [...others] };
-  await wantLanes(
-    db,
-    lanes.map(({ lane }) => lane),
-    claim,
-  );
+  const wanted = lanes.map(({ lane }) => lane);
+  const retired = await wantLanes(db, wanted, claim);
   // Without a file a command's flags state the target.
   if (from === 'file') await reconcileTargets(db, lanes);
-  return { origin, changed };
+  return { origin, changed, retired };
 }
 
 const sleep = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal });

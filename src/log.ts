@@ -110,6 +110,12 @@ export const logEvents = {
     'other deployments want feeds of this database: {detail}',
   ),
   'config.changed': define('info', ['detail'], 'settings differ from the last ones: {detail}'),
+  'config.retired': define(
+    'warn',
+    ['detail', 'workers'],
+    ({ detail, workers }) =>
+      `no file names these feeds any more, so they are at rest: ${detail}${workers === 0 ? '' : `; ${counted(workers, 'other start')} of this deployment at work: if its file differs, name its deployment otherwise`}`,
+  ),
   'sync.beside': define('info', ['detail'], 'waits for feeds that others read: {detail}'),
   'http.listening': define('info', ['url'], '{url}'),
   'start.stopped': define('info', [], 'progress is saved; the next start resumes'),

@@ -102,15 +102,18 @@ export interface Claim {
   readonly takes: readonly string[];
 }
 
-/** Notes which lanes a deployment wants. Feeds that none wants any more are at rest: their open runs end, and rows stay. */
+/**
+ * Notes which lanes a deployment wants. Feeds that none wants any more are at rest: their open runs end, and rows stay.
+ * @returns these feeds
+ */
 export async function wantLanes(
   db: Database,
   lanes: readonly FeedLane[],
   { deployment, isWhole, takes }: Claim,
-): Promise<void> {
+): Promise<string[]> {
   const named = lanes.map((lane) => ({ feed: feedName(lane), lane: lane.lane }));
   const wanted = sql`json_to_recordset(${JSON.stringify(named)}::json) as named(feed text, lane text)`;
-  await transact(db, async (tx) => {
+  return transact(db, async (tx) => {
     await tx.execute(sql`
       insert into etl.lanes as t (feed, lane, wanted_by, paused_at)
       select feed, lane, array_remove(array[${deployment}::text], null), (
@@ -124,7 +127,7 @@ export async function wantLanes(
       where not t.wanted_by @> excluded.wanted_by
         or (t.feed = any(${sql.param(takes)}::text[]) and t.wanted_by <> excluded.wanted_by)
     `);
-    if (!isWhole || deployment === null) return;
+    if (!isWhole || deployment === null) return [];
     const left = await execute(tx).values(feedLaneShape)`
       with taken_back as (
         update etl.lanes set wanted_by = array_remove(wanted_by, ${deployment})
@@ -143,6 +146,7 @@ export async function wantLanes(
       order by feed, lane
     `;
     for (const lane of left) await retireLane(tx, lane);
+    return [...new Set(left.map(feedName))];
   });
 }
 

@@ -25,12 +25,16 @@ export const isLost = sql`
 const workersShape = () => z.object({ start: z.number(), once: z.number() });
 export type Workers = Readonly<z.infer<ReturnType<typeof workersShape>>>;
 
-/** Who works now. */
-export async function presentWorkers(db: Pick<Database, 'execute'>): Promise<Workers> {
+/** Who works now, of any deployment or of one. */
+export async function presentWorkers(
+  db: Pick<Database, 'execute'>,
+  deployment: string | null = null,
+): Promise<Workers> {
   const present = await execute(db).row(workersShape)`
     select count(*) filter (where kind = 'start')::int as start,
            count(*) filter (where kind = 'once')::int as once
     from (${workersPresent}) as present
+    where ${deployment}::text is null or deployment = ${deployment}
   `;
   return present ?? { start: 0, once: 0 };
 }

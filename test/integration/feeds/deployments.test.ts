@@ -89,6 +89,33 @@ test('a feed that its file no longer names keeps its rows, and no screen counts 
   expect(again.at_rest).toEqual(['8453/user-operations']);
 });
 
+test('a start logs the feeds that its file no longer names, and that another file of its name may', async () => {
+  const { database, deploy } = await openDeployments();
+  const first = await deploy('production', { 10: factories, 8453: factories });
+  const other = await deploy('production', { 8453: factories });
+  await first.run('sync');
+  const start = {
+    workerId: randomUUID(),
+    kind: 'start',
+    deployment: 'production',
+    limits: {},
+  } as const;
+  await openPresence(database.db, start).beat();
+
+  const process = other.start();
+  await eventually('it to work', async () => process.output.includes('"start.ready"'));
+  process.kill('SIGTERM');
+  await process.exit;
+
+  const retired = process.output.split('\n').find((line) => line.includes('"config.retired"'));
+  expect(JSON.parse(retired ?? '{}')).toMatchObject({
+    level: 'warn',
+    detail: '10/factories',
+    workers: 1,
+    msg: expect.stringContaining('; 1 other start of this deployment at work'),
+  });
+});
+
 test('a command for some feeds takes none of the others away from its deployment', async () => {
   const { database, deploy } = await openDeployments();
   const { run } = await deploy('production', { 10: factories, 8453: factories });
