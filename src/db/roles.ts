@@ -110,8 +110,6 @@ const grants = `
   grant execute on all routines in schema ${schemas.join()} to ${roles.worker};
   -- Which version the tables and views have is the owner's to say.
   revoke insert, update, delete on etl.migrations, etl.view_migrations from ${roles.worker};
-  -- In that row the queue's maintenance takes turns, too.
-  revoke insert, delete on pgboss.version from ${roles.worker};
 
   grant usage on schema explorer to ${roles.analyst};
   grant select on all tables in schema explorer to ${roles.analyst};

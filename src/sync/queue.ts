@@ -247,8 +247,7 @@ interface SliceWork {
 
 /** Whether this worker still had the job; else another one has taken it over. */
 async function complete(tx: Transaction, { boss, job }: SliceWork): Promise<boolean> {
-  const { id, retryCount } = job;
-  return !isNone(await boss.complete(sliceQueue, { id, retryCount }, null, within(tx)));
+  return !isNone(await boss.complete(sliceQueue, job, null, within(tx)));
 }
 
 /** Whether the job was another worker's. pg-boss 12.35 answers with the count, but declares an empty type. */
@@ -264,8 +263,7 @@ export const takeSlice = (
     const before = await execute(tx).row(() => z.object({ worker: z.string().nullable() }))`
       select worker from etl.lanes where ${ofLane(lane)} for update
     `;
-    const { id, retryCount } = job;
-    if (isNone(await boss.touch(sliceQueue, { id, retryCount }, within(tx)))) return 'gone';
+    if (isNone(await boss.touch(sliceQueue, job, within(tx)))) return 'gone';
     await tx.execute(sql`
       update etl.lanes
       set worker = ${worker}, taken_at = clock_timestamp(), due_at = null, stopped_at = null

@@ -69,7 +69,7 @@ export async function runSlice(
 }
 
 /** Longest wait of a lane while a worker is free. */
-const takenUpWithin = '3 seconds';
+const takenUpWithin = '4 seconds';
 
 /** Whether another lane of this process has been due for a while and no worker was free, or this one was paused. */
 export async function isToGiveWay(

@@ -14,7 +14,7 @@ import type { WalkProgress } from './walk.ts';
 import { beatMs, openPresence, type Worker } from './workers.ts';
 
 /** How often the queue is looked at, in ms, while this process works and while it does not; at once when it opens a run. */
-const pollMs = { busy: 500, idle: 2_000 } as const;
+const pollMs = { busy: 500, idle: 3_000 } as const;
 /** How long a job rests that this process does not work on, in ms. */
 const notMineMs = 10_000;
 /** How often workers that were lost before they took a lane are looked for, in ms; others at once. */
@@ -53,18 +53,16 @@ export function startWorker(options: WorkerOptions) {
   };
   // As the queue orders them: what is new is read before what is old.
   let turn: Promise<unknown> = Promise.resolve();
-  const inTurn = <T>(take: () => Promise<T>): Promise<T> => {
-    const taken = turn.then(take, take);
-    turn = taken;
-    return taken;
-  };
   const workOn = async (job: JobWithMetadata<FeedLane>) => {
     const lane = job.data;
     if (!works(lane)) {
       await leaveSlice({ ...options, job }, notMineMs);
       return 'left';
     }
-    const how = await inTurn(() => takeSlice({ ...options, job }, options.workerId));
+    const take = () => takeSlice({ ...options, job }, options.workerId);
+    const taken = turn.then(take, take);
+    turn = taken;
+    const how = await taken;
     if (how === 'gone') return 'left';
     if (how === 'taken-over') {
       log.write('job.taken-over', { queue: sliceQueue, key: laneName(lane) });
@@ -108,6 +106,7 @@ function openChanges({ db, aside, now }: Pick<WorkerOptions, 'db' | 'aside' | 'n
   const publish = async () => {
     const wereNew = areNew;
     areNew = false;
+    publishedMs = now();
     try {
       await publishChanges(aside, wereNew ? 'announced' : 'in silence');
     } catch (error) {
@@ -116,9 +115,7 @@ function openChanges({ db, aside, now }: Pick<WorkerOptions, 'db' | 'aside' | 'n
     }
   };
   const publishIfDue = async () => {
-    if (!areNew && now() - publishedMs < idlePublishMs) return;
-    publishedMs = now();
-    await publish();
+    if (areNew || now() - publishedMs >= idlePublishMs) await publish();
   };
   signals.on('commit', note);
   const close = () => {
@@ -155,9 +152,8 @@ async function takeSlices(
       if (how === 'left' || running.size === concurrency) wake();
     } catch (error) {
       failed(error);
-      const { id, retryCount } = job;
       // Where the database is away, the queue misses the heartbeat.
-      await boss.fail(sliceQueue, { id, retryCount }, { reason: 'it failed' }).catch(failed);
+      await boss.fail(sliceQueue, job, { reason: 'it failed' }).catch(failed);
     } finally {
       running.delete(job);
     }
@@ -169,8 +165,7 @@ async function takeSlices(
     for (const job of await boss.fetch<FeedLane>(sliceQueue, how)) running.set(job, start(job));
   };
   const touch = async () => {
-    const held = [...running.keys()].map(({ id, retryCount }) => ({ id, retryCount }));
-    if (held.length > 0) await boss.touch(sliceQueue, held);
+    if (running.size > 0) await boss.touch(sliceQueue, [...running.keys()]);
   };
   const look = async () => {
     if (await beat()) await boss.supervise(sliceQueue);

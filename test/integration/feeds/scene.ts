@@ -9,15 +9,17 @@ import { yearly } from '../../harness/world.ts';
 
 export const seed = 7;
 
-/** Two chains with a little of each kind of list. */
-export const chains: readonly SimulatedChain[] = [10, 8453].map((id) => ({
+const chainOf = (id: number): SimulatedChain => ({
   ...plainChain,
   id,
   name: id === 10 ? 'optimism' : 'base',
   userOperations: 130,
   batches: { first: 1, count: 3, blocks: 20 },
   factories: 30,
-}));
+});
+
+/** Two chains with a little of each kind of list. */
+export const chains = [10, 8453].map(chainOf);
 
 /** One list of each kind. */
 export const everyKind = ['user-operations', 'optimism-batch-blocks', 'factories'] as const;
@@ -29,8 +31,12 @@ export const listed = (names: readonly string[], settings: object = {}): Lists =
   Object.fromEntries(names.map((name) => [name, { schedule: yearly, ...settings }]));
 
 /** A simulated explorer, a database, and deployments on it: each has a folder with a file of its own. */
-export async function openDeployments({ latencyMs = 0, userOperations = 130 } = {}) {
-  const own = chains.map((chain) => ({ ...chain, userOperations }));
+export async function openDeployments({
+  latencyMs = 0,
+  userOperations = 130,
+  ids = [10, 8453],
+} = {}) {
+  const own = ids.map((id) => ({ ...chainOf(id), userOperations }));
   const simulator = await simulated({ seed, chains: own, latencyMs });
   const database = await freshDatabase();
   const env = {
