@@ -323,7 +323,7 @@ export async function sampleTimes(
   const last = sql`${samples - 1}::int`;
   const points = await execute(db).values(() => pointShape().extend({ feed: z.string() }))`
     select json_build_object(
-      'feed', feed, 'height', height, 'at', (1000 * extract(epoch from timestamp))::float8
+      'feed', feed, 'height', height, 'at', ${ms(sql`timestamp`)}
     ) as point
     from (
       select distinct feed, item.height, item.timestamp

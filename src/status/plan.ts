@@ -1,17 +1,13 @@
+import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Settings } from '../config/settings.ts';
-import type { Database } from '../db/transaction.ts';
+import { type Database, execute } from '../db/transaction.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
-import { isBounded } from '../lists/index.ts';
-import { type Estimate, estimate } from '../lists/list.ts';
-import { withTargets } from '../sync/feeds.ts';
-import {
-  estimateFeeds,
-  type FeedEstimate,
-  type ForecastOptions,
-  sum,
-  sumKnown,
-} from './estimate.ts';
+import { type Feed, feedName } from '../lists/feed.ts';
+import { byKind, isBounded } from '../lists/index.ts';
+import { type Estimate, estimate, type Estimates } from '../lists/list.ts';
+import { feedsIn, withTargets } from '../sync/feeds.ts';
+import { estimateOf, type ForecastOptions, sum, sumKnown } from './estimate.ts';
 import { amount, amountOrNull, isoTime } from './schema.ts';
 
 const cost = { requests: estimate, credits: estimate };
@@ -69,7 +65,9 @@ export const planDocument = z.strictObject({
 
 export type PlanDocument = z.infer<typeof planDocument>;
 
-export interface FeedPlan extends Omit<FeedEstimate, 'settings'> {
+/** A feed's target, what is left of its history, and the cost of a day. */
+export interface FeedPlan extends Feed, Estimates {
+  readonly feed: string;
   readonly target: z.infer<typeof target>;
 }
 
@@ -79,16 +77,38 @@ export async function planFeeds(
   settings: Pick<Settings, 'configFile' | 'chains'>,
   options: ForecastOptions,
 ): Promise<FeedPlan[]> {
-  const { chains } = settings;
-  const wanted = db === null ? chains : await withTargets(db, settings);
-  const estimates = await estimateFeeds(db, wanted, options);
-  return estimates.map(({ settings: own, ...feed }) => {
+  const inFile = settings.chains;
+  const wanted = db === null ? inFile : await withTargets(db, settings);
+  const feeds = feedsIn(wanted).map(({ chain: { id: chain_id }, ...own }) => ({
+    feed: feedName({ chain_id, ...own }),
+    chain_id,
+    ...own,
+  }));
+  const stored = db === null ? new Map<string, unknown>() : await readFacts(db, feeds);
+  return feeds.map(({ settings: own, ...feed }) => {
     const { chain_id, operation } = feed;
-    const inFile = chains.find(({ id }) => id === chain_id)?.operations[operation];
-    const isInFile = inFile !== undefined && isBounded(operation, inFile);
+    const bounds = inFile.find(({ id }) => id === chain_id)?.operations[operation];
+    const isInFile = bounds !== undefined && isBounded(operation, bounds);
     const named_by = !isBounded(operation, own) ? null : isInFile ? 'file' : 'command';
-    return { ...feed, target: { ...boundsOf({ ...own }), named_by } };
+    const facts = stored.get(feed.feed) ?? null;
+    const estimates = estimateOf({ operation, settings: own, facts }, options);
+    return { ...feed, ...estimates, target: { ...boundsOf({ ...own }), named_by } };
   });
+}
+
+/** What the kinds of these feeds estimate by, in one statement. */
+async function readFacts(db: Database, wanted: readonly object[]) {
+  const rows = await execute(db).rows(() =>
+    z.object({ feed: z.string(), facts: z.unknown() }),
+  )`/* estimates */
+    select feed, ${byKind(({ facts }) => sql`${facts}::json`)} as facts
+    from (
+      select known.chain_id, known.operation, feed, known.kind, known.latest_batch, wanted.settings
+      from json_to_recordset(${JSON.stringify(wanted)}::json) as wanted(feed text, settings jsonb)
+      join etl.feeds as known using (feed)
+    ) as feeds
+  `;
+  return new Map(rows.map(({ feed, facts }) => [feed, facts]));
 }
 
 const boundsOf = ({ since, fromBatch, toBatch }: Readonly<Record<string, unknown>>) => ({

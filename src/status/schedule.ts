@@ -1,4 +1,5 @@
 import { CronExpressionParser } from 'cron-parser';
+import { dayMs } from '../lists/list.ts';
 import { type Cron, nextFiring } from '../sync/feeds.ts';
 import type { FeedRecord } from './facts.ts';
 import type { FeedStatus } from './schema.ts';
@@ -19,7 +20,6 @@ function firingInterval({ cron, timezone }: Cron, at: Date): number {
 
 /** A year contains every pattern of a cron. */
 const days = 365;
-const dayMs = 86_400_000;
 
 /** Average firings per day over a year. Multiplies times by days: a loop over minutes is slow. */
 export function firingsPerDay(cron: string, at: Date): number {

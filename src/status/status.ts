@@ -41,11 +41,9 @@ export async function readStatus(
     .map(({ shown }) => shown.feed);
   const lanes = Map.groupBy(await readLanes(db), ({ feed }) => feed);
   const outages = await readOutages(db);
-  const described = records.map((record) => {
-    const { feed } = record.shown;
-    const own = { record, lanes: lanes.get(feed) ?? [] };
-    return describeFeed(own, { pageSize, at, workers });
-  });
+  const described = records.map((record) =>
+    describeFeed(record, lanes.get(record.shown.feed) ?? [], { pageSize, at, workers }),
+  );
   const credits = creditsOf(keys, workLeft(described, workers), at);
   const failed = await db.select().from(maintenance).orderBy(maintenance.task);
   const feeds = described.map(({ feed }) => duringOutage(feed, outages));
@@ -197,11 +195,6 @@ interface Reading extends ForecastOptions {
   readonly workers: Workers;
 }
 
-interface FeedFacts {
-  readonly record: FeedRecord;
-  readonly lanes: readonly LaneRecord[];
-}
-
 /** A feed, and what a day of its polls takes. */
 interface Described {
   readonly feed: FeedStatus;
@@ -212,13 +205,17 @@ const unknowable: Estimate = { least: 0, likely: null, most: null };
 const unknown: Estimates = { history: unknowable, upkeep: unknowable };
 
 /** A feed's state and figures, by the settings of its last registration; the reasons add why. Pure. */
-function describeFeed({ record, ...facts }: FeedFacts, reading: Reading): Described {
+function describeFeed(
+  record: FeedRecord,
+  ofLanes: readonly LaneRecord[],
+  reading: Reading,
+): Described {
   const { shown, verified, pace, poll: polled } = record;
   const { operation } = shown;
   const isListed = isOperation(operation);
   const { history, upkeep } = isListed ? estimateOf({ ...record, operation }, reading) : unknown;
   const left = isDone(verified) ? none : history;
-  const lanes = facts.lanes.map((lane) => laneStatus(lane, reading.workers));
+  const lanes = ofLanes.map((lane) => laneStatus(lane, reading.workers));
   const poll = pollOf(record, lanes, reading);
   // Unknown before the first read has ended.
   const newest_item =
@@ -236,7 +233,7 @@ function describeFeed({ record, ...facts }: FeedFacts, reading: Reading): Descri
       ? (shown.sentence ?? quietSentence(lanes))
       : 'At rest: no deployment wants it.',
     // Read a moment after the rows.
-    rows_today: Math.min(shown.rows, sum(facts.lanes.map(({ rows_today }) => rows_today))),
+    rows_today: Math.min(shown.rows, sum(ofLanes.map(({ rows_today }) => rows_today))),
     newest_item,
     poll,
     verified: { ...verified, ...verifiedShare(record, left, reading.pageSize) },

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import type { ChainSettings } from '../config/settings.ts';
 import { type Database, execute, transact } from '../db/transaction.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
-import { feedName } from '../lists/feed.ts';
-import { kindOf, unitOf } from '../lists/index.ts';
+import { type Feed, feedName } from '../lists/feed.ts';
+import { isBoundedBy, kindOf, unitOf } from '../lists/index.ts';
 import type { RequestCount, Target } from '../lists/list.ts';
 import { isOperation, operations } from '../lists/registry.ts';
 import { feedsIn } from '../sync/feeds.ts';
@@ -79,12 +79,12 @@ export async function verifyFeeds(db: Database): Promise<VerifiedFeed[]> {
   return feeds.map((feed) => ({ ...feed, state: feed.open.length === 0 ? 'complete' : 'open' }));
 }
 
-/** What the database cannot know: the file names a feed that nothing has read. */
-const neverRead = (command: string): Finding => ({
+/** What the database cannot know of a feed: what its file wants, and nothing has read yet. */
+const notRead = (feed: Feed, sentence: string): Finding => ({
   kind: 'gap',
   place: null,
-  sentence: 'never read',
-  command,
+  sentence,
+  command: commandFor('sync', feed),
   count: null,
 });
 
@@ -97,7 +97,7 @@ export const unreadFeeds = (
     .map(({ chain: { id: chain_id, name: chain }, operation }): VerifiedFeed => {
       const unit = unitOf(operation);
       const own = { chain_id, operation };
-      const open = [neverRead(commandFor('sync', own))];
+      const open = [notRead(own, 'never read')];
       const { kind } = operations[operation];
       const known = { chain, kind, unit, is_wanted: true, covered: [], notes: [] };
       return { ...own, ...known, feed: feedName(own), state: 'open', open };
@@ -111,35 +111,24 @@ export async function withFileBounds(
   verified: readonly VerifiedFeed[],
 ): Promise<VerifiedFeed[]> {
   const stored = await execute(db).rows(() =>
-    z.object({ feed: z.string(), settings: z.looseObject({}) }),
+    z.object({ feed: z.string(), settings: z.record(z.string(), z.unknown()) }),
   )`
     select feed, settings from etl.feeds
   `;
-  const known = new Map(
-    stored.map(({ feed, settings }) => [feed, new Map(Object.entries(settings))]),
-  );
-  const differing = new Map(
-    feedsIn(chains).map(({ chain: { id: chain_id }, operation, settings }) => {
-      const feed = feedName({ chain_id, operation });
-      const own = new Map(Object.entries(settings));
-      const bounds = kindOf(operation).bounds.filter(
-        (name) => own.has(name) && own.get(name) !== known.get(feed)?.get(name),
-      );
-      return [feed, bounds];
-    }),
-  );
+  const known = new Map(stored.map(({ feed, settings }) => [feed, settings]));
+  const changed = feedsIn(chains).flatMap(({ chain: { id: chain_id }, operation, settings }) => {
+    const own = { chain_id, operation };
+    const feed = feedName(own);
+    const bound = Object.entries(settings).find(
+      ([name, value]) => isBoundedBy(operation, name) && value !== known.get(feed)?.[name],
+    );
+    if (bound === undefined) return [];
+    const name = bound[0].replace(/B/u, '_b');
+    return { feed, open: notRead(own, `the file has another ${name} than the last start or sync`) };
+  });
   return verified.map((feed) => {
-    const [bound] = differing.get(feed.feed) ?? [];
-    if (bound === undefined) return feed;
-    const sentence = `the file has another ${bound.replace(/B/u, '_b')} than the last start or sync`;
-    const open = {
-      kind: 'gap',
-      place: null,
-      sentence,
-      command: commandFor('sync', feed),
-      count: null,
-    } as const;
-    return { ...feed, state: 'open', open: [...feed.open, open] };
+    const found = changed.find((one) => one.feed === feed.feed);
+    return found ? { ...feed, state: 'open', open: [...feed.open, found.open] } : feed;
   });
 }
 
