@@ -3,11 +3,12 @@ import type { Database } from '../db/transaction.ts';
 import { type Feed, feedName } from '../lists/feed.ts';
 import { isOperation } from '../lists/registry.ts';
 import { printable } from '../printable.ts';
+import { isAtWork } from '../status/lanes.ts';
 import { feedStates, isoTime, type StatusDocument } from '../status/schema.ts';
 import { readStatus } from '../status/status.ts';
 import { forgetFeed, resetFeed, storedOf, wantedBy } from '../sync/forget.ts';
 import { type Handle, handleFeeds, wantLanes } from '../sync/lanes.ts';
-import { readDeployments, readSchedules } from '../sync/workers.ts';
+import { presentWorkers, readDeployments, readSchedules } from '../sync/workers.ts';
 import { tableLines } from '../terminal/layout.ts';
 import { counted } from '../terminal/numbers.ts';
 import { clock } from '../time.ts';
@@ -126,16 +127,16 @@ const stateText = (
 async function chosenFeeds(
   { db, chains, operations }: Awaited<ReturnType<typeof openData>>,
   { all }: Choice,
-): Promise<(Feed & { readonly wanted_by: readonly string[] })[]> {
+): Promise<(Feed & Pick<Listed, 'paused_since'>)[]> {
   if (chains.length + operations.length === 0 && all === undefined) {
     throw new UsageError('say which feeds: --chain, --operation, or --all.');
   }
   const { feeds } = await readStatus(db, 1, 'all');
-  const chosen = feeds.flatMap(({ chain_id, operation, wanted_by }) =>
+  const chosen = feeds.flatMap(({ chain_id, operation, paused_since }) =>
     isOperation(operation) &&
     (chains.length === 0 || chains.includes(chain_id)) &&
     (operations.length === 0 || operations.includes(operation))
-      ? [{ chain_id, operation, wanted_by }]
+      ? [{ chain_id, operation, paused_since }]
       : [],
   );
   if (chosen.length > 0) return chosen;
@@ -146,18 +147,14 @@ const past = { pause: 'Paused', resume: 'Resumed', run: 'To be polled now:' } as
 
 async function handle(context: Context, options: Choice, command: Handle): Promise<Exit> {
   await using data = await openData(context, 'writes', options);
-  const all = (await chosenFeeds(data, options)).map(feedName);
-  const status = await readStatus(data.db, 1, 'all');
-  const paused = new Set(
-    status.feeds.flatMap(({ feed, paused_since }) => (paused_since === null ? [] : [feed])),
-  );
-  const chosen = command === 'run' ? all.filter((feed) => !paused.has(feed)) : all;
+  const all = await chosenFeeds(data, options);
+  const chosen = command === 'run' ? all.filter((feed) => feed.paused_since === null) : all;
   if (chosen.length === 0) {
-    throw new UsageError(`paused: ${all.join(', ')}. Use feeds resume first.`);
+    throw new UsageError(`paused: ${all.map(feedName).join(', ')}. Use feeds resume first.`);
   }
-  const feeds = await handleFeeds(data.db, chosen, command);
+  const feeds = await handleFeeds(data.db, chosen.map(feedName), command);
   const done = feeds.length === 0 ? 'Nothing to change.' : `${past[command]} ${feeds.join(', ')}.`;
-  const isDeserted = (status.workers?.start ?? 0) === 0;
+  const isDeserted = (await presentWorkers(data.db)).start === 0;
   const set = (await readSchedules(data.db)).filter(({ is_set }) => is_set);
   const scheduled = new Set(set.map(({ feed }) => feed));
   const waiting =
@@ -215,7 +212,9 @@ async function retire(
 ): Promise<Exit> {
   const known = (await readDeployments(db)).find(({ name }) => name === deployment);
   if (known === undefined) throw new UsageError('no such deployment: status and feeds name them.');
-  if (known.workers > 0) throw new UsageError('it is at work: stop its start first.');
+  if (isAtWork(await presentWorkers(db, deployment))) {
+    throw new UsageError('it is at work: stop its start or command first.');
+  }
   if (yes !== true) {
     throw new UsageError(
       `${printable(deployment)} would want its ${counted(known.feeds, 'feed')} no more. Nothing was done: add --yes.`,

@@ -189,6 +189,19 @@ test('a deployment that is not at work refuses nothing, and the feed is wanted b
     code: 2,
     stderr: expect.stringContaining('its 1 feed no more. Nothing was done: add --yes.'),
   });
+  const command = {
+    workerId: randomUUID(),
+    kind: 'once',
+    deployment: 'first',
+    limits: {},
+  } as const;
+  const presence = openPresence(database.db, command);
+  await presence.beat();
+  expect(await second.run('feeds', 'forget', '--deployment', 'first', '--yes')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('it is at work: stop its start or command first.'),
+  });
+  await presence.close();
   expect((await second.run('feeds', 'forget', '--deployment', 'first', '--yes')).code).toBe(0);
   expect(await database.query('select wanted_by from etl.lanes')).toEqual([
     { wanted_by: ['second'] },
