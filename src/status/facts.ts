@@ -75,6 +75,7 @@ const shown = sql`
     'feed', feeds.feed,
     'chain_id', feeds.chain_id,
     'chain_name', coalesce(chains.name, 'chain-' || feeds.chain_id),
+    'host', substring(feeds.origin from '^[a-z]+://([^/]+)'),
     'operation', feeds.operation,
     'kind', feeds.kind,
     'unit', ${feedUnit},

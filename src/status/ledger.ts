@@ -24,8 +24,9 @@ export interface RecentWindow {
 /** Throughput of the last hours. Lag is only of one feed: over several it means nothing. */
 export async function readThroughput(
   db: Database,
-  { hours, feed }: RecentWindow,
+  { hours: most, feed }: RecentWindow,
 ): Promise<ThroughputDocument> {
+  const hours = Math.min(most, (await hoursOfLife(db)) ?? most);
   const binS = widths.find((width) => (hours * 3_600) / width <= mostBins) ?? 86_400;
   const { first, from, to } = await findWindow(db, hours, binS);
   const bins = await execute(db).values(() => throughputDocument.shape.bins.element)`
@@ -63,6 +64,14 @@ export async function readThroughput(
   return { from, to, bin_s: binS, bins };
 }
 
+/** When the copy began; null: it has not. */
+const began = sql`(select opened_at from etl.runs order by id limit 1)`;
+
+/** Since the copy began, and at least a bin, as the first one is left out; null: it has not. */
+const hoursOfLife = (db: Database) =>
+  execute(db).value(() => z.number().nullable())`
+    select (1.05 * extract(epoch from now() - ${began}) + 60)::float8 / 3600 as hours`;
+
 const seconds = (count: number) => sql`make_interval(secs => ${count})`;
 const binOf = (width: number, time: ReturnType<typeof sql>) =>
   sql`date_bin(${seconds(width)}, ${time}, 'epoch'::timestamptz)`;
@@ -73,7 +82,7 @@ async function findWindow(db: Database, hours: number, binS: number) {
     z.object({ first: z.number(), from: z.string(), to: z.string() }),
   )`
     with recursive search(since, low, high) as (
-      select now() - make_interval(hours => ${hours}), coalesce(min(id), 0), coalesce(max(id), 0) + 1
+      select now() - make_interval(secs => ${hours * 3_600}), coalesce(min(id), 0), coalesce(max(id), 0) + 1
       from etl.pages
       union all
       select since, case when is_before then middle + 1 else low end,
@@ -133,7 +142,8 @@ export async function readRuns(db: Database, { hours, feed }: RecentWindow): Pro
       limit ${mostRuns}
     )
     select json_build_object(
-      'from', ${since}, 'to', now(),
+      'from', greatest(${since}, ${began}, (select min(opened_at) from recent having count(*) = ${mostRuns})),
+      'to', now(),
       'runs', (
         select coalesce(json_agg(json_build_object(
           'id', id, 'feed', feed, 'lane', lane, 'state', state, 'opened_at', opened_at,

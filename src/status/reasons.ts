@@ -21,7 +21,7 @@ import {
   stalledText,
   unservedText,
   untilText,
-  withoutClass,
+  withoutCause,
 } from './sentences.ts';
 import { reasonCodes, type FeedStatus, type Reason, type StatusDocument } from './schema.ts';
 
@@ -134,6 +134,7 @@ const rules = {
       failure === 'key-missing'
         ? 'The explorer saw no API key.'
         : 'The explorer does not accept the API key.',
+    advice: ({ failure }) => failure && withoutCause(failures[failure].advice),
     command: 'explorer-etl check',
   },
   'request-rejected': {
@@ -160,7 +161,7 @@ const rules = {
     advice: ({ failure }) =>
       failure === null || failure === 'unsupported'
         ? 'Remove it from the file: its rows stay. Or leave it: it is polled again once a day.'
-        : failures[failure].advice,
+        : withoutCause(failures[failure].advice),
   },
   quarantine: {
     severity: 'action',
@@ -205,7 +206,7 @@ const rules = {
     is: (feed) => isWaiting(feed) && isOutOfCredits(feed),
     sentence: (feed, facts) =>
       feed.failure === 'daily-limit'
-        ? withoutClass(reasonIn(feed))
+        ? withoutCause(reasonIn(feed))
         : `The key is out of credits${untilText(waitsUntil(feed, facts), facts.at)}.`,
     advice: ({ failure }) => (failure === 'daily-limit' ? failures[failure].advice : null),
     command: 'explorer-etl plan',

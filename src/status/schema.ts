@@ -123,6 +123,8 @@ export const feed = z.strictObject({
   feed: feedName,
   chain_id: count,
   chain_name: z.string(),
+  /** Of the explorer that it is read from; null: it never was. */
+  host: z.string().nullable(),
   operation: z.string(),
   /** The display name, such as `batch blocks`. */
   label: z.string(),

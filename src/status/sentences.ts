@@ -33,9 +33,9 @@ export function reasonIn({ failure, sentence }: Pick<FeedStatus, 'failure' | 'se
   return /[.!?]$/u.test(text) ? text : `${text}.`;
 }
 
-/** The same without its class, which says no more. */
-export const withoutClass = (sentence: string) =>
-  sentence.replace(/^[a-z-]+: (.)/u, (_, first: string) => first.toUpperCase());
+/** A reason without its class, or an advice without the cause that it repeats. */
+export const withoutCause = (sentence: string) =>
+  sentence.replace(/^[^:]*: (.)/u, (_, first: string) => first.toUpperCase());
 
 const share = 'history-share';
 
@@ -50,7 +50,7 @@ export function historyWaits({ lanes }: FeedStatus): string | null {
   const { reason = null } =
     lanes.find((one) => one.lane === 'backfill' && one.state === 'backing-off') ?? {};
   return reason?.startsWith(`${share}:`) === true
-    ? withoutClass(reasonIn({ failure: share, sentence: reason }))
+    ? withoutCause(reasonIn({ failure: share, sentence: reason }))
     : null;
 }
 

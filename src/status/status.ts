@@ -115,7 +115,7 @@ function headline(state: Overall['state'], reason: Reason, facts: OverallFacts):
   return { state, sentence: text, since: sinceOf(reason, facts), command };
 }
 
-/** Since when; null: unknown. What blocks progress began after the last page. */
+/** Since when; null: unknown. What blocks progress, or fails, began after the last page. */
 function sinceOf(
   { code, blocks_readiness: isBlocking, feeds }: Reason,
   { feeds: all, outages }: OverallFacts,
@@ -129,7 +129,8 @@ function sinceOf(
     const backfills = own.flatMap(({ lanes }) => lanes.filter(({ lane }) => lane === 'backfill'));
     return earliest(backfills.map(({ run_opened_at }) => run_opened_at));
   }
-  return isBlocking ? lastPageAt(own) : null;
+  const isSinceLastPage = isBlocking || code === 'failing' || code === 'unsupported';
+  return isSinceLastPage ? lastPageAt(own) : null;
 }
 
 /** Each feed with the sentence of its most severe reason, or its own. Pure. */

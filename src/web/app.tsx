@@ -5,7 +5,7 @@ import { statusPace, takeToken, useJson, wrongToken } from './api.ts';
 import { Explore } from './explore.tsx';
 import { Feed } from './feed.tsx';
 import { Banner, headline, Overview } from './overview.tsx';
-import type { ViewProps } from './parts.tsx';
+import { Feeds, Named, type ViewProps } from './parts.tsx';
 import { Runs } from './runs.tsx';
 import { Trace } from './trace.tsx';
 
@@ -63,18 +63,18 @@ function App() {
   }, [title]);
   useEffect(() => scrollTo(0, 0), [route.view, route.name]);
   return (
-    <>
+    <Feeds.Provider value={status?.feeds ?? []}>
       <Top view={views.has(route.view) ? route.view : 'feeds'} />
       <Banner {...answer} />
       <main id="main" class="wide" tabIndex={-1}>
         {status !== null && problem !== wrongToken && (
           <>
-            <h1 class="hidden">{heading}</h1>
+            <h1 class="hidden" children={<Named text={heading} />} />
             <View key={route.view === 'explore' ? '' : route.name} {...route} status={status} />
           </>
         )}
       </main>
-    </>
+    </Feeds.Provider>
   );
 }
 

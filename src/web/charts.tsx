@@ -106,6 +106,7 @@ export function CoverageStrip({ of, parts, end, ...rest }: CoverageStripProps) {
 }
 
 const dayMs = 86_400_000;
+const dayS = dayMs / 1_000;
 
 /** Start, middle and end of a strip; with years unless it covers only days. */
 export function Axis({ from, to }: { readonly from: string; readonly to: string }) {
@@ -149,8 +150,8 @@ const colour = (at: number) => palette[at % mostSeries] ?? '';
 
 /** Labels of a time axis in UTC; the first, and the first of a day or year, includes it. */
 function timeLabels(_: uPlot, splits: number[], __: number, ___: number, step: number): string[] {
-  const isMonthly = step >= (28 * dayMs) / 1_000;
-  const [fine, coarse] = step >= dayMs / 1_000 ? [day, year] : [clock, day];
+  const isMonthly = step >= 28 * dayS;
+  const [fine, coarse] = step >= dayS ? [day, year] : [clock, day];
   return splits.map((split, at) => {
     const [ms, lastMs] = [split * 1_000, (splits[at - 1] ?? 0) * 1_000];
     if (isMonthly) return month(ms);
@@ -158,13 +159,17 @@ function timeLabels(_: uPlot, splits: number[], __: number, ___: number, step: n
   });
 }
 
-/** All of x plus half a step at both ends; a single time is the middle of four weeks. */
+/** All of x plus half a step at both ends; a single time is the middle of its day or hour. */
 function wholeOf(times: ArrayLike<number>): uPlot.Range.MinMax {
   const [from, to] = [times[0], times[times.length - 1]];
   if (from === undefined || to === undefined) return [null, null];
-  const half = (to - from) / times.length / 2 || (14 * dayMs) / 1_000;
+  const half = (to - from) / times.length / 2 || (from % dayS === 0 ? dayS : 3_600) / 2;
   return [from - half, to + half];
 }
+
+/** The least distance of labels in px: days have no hours between them. */
+const spaceOf: uPlot.Axis.Space = ({ data: [times] }, _, from, to, width) =>
+  times.every((time) => time % dayS === 0) ? Math.max(50, (width * dayS) / (to - from)) : 50;
 
 /** The value of a series that has no other, which no line shows. */
 function alone({ data }: uPlot, at: number, isShown: boolean): number[] | null {
@@ -202,7 +207,7 @@ function optionsOf(
       y: { range: (_, __, highest) => [0, kind === 'shares' ? 100 : highest * 1.05 || 60] },
     },
     axes: [
-      { ...axis, values: timeLabels },
+      { ...axis, values: timeLabels, space: spaceOf },
       { ...values, ...(steps && { incrs: steps }) },
     ],
     series: [{}, ...(isLine ? drawn : drawn.toReversed())],

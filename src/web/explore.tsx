@@ -3,7 +3,7 @@ import type { QueriesDocument, QueryDocument } from '../status/endpoints.ts';
 import type { StatusDocument } from '../status/schema.ts';
 import { download, once, problemOf, useJson } from './api.ts';
 import { Bar, mostSeries, TimeChart } from './charts.tsx';
-import { cell, compact, count, counted, decimal } from './format.ts';
+import { cell, compact, count, counted, decimal, sixDigits } from './format.ts';
 import { Card, Facts, Loaded, Table, type Column, type ViewProps } from './parts.tsx';
 
 type Query = QueriesDocument['queries'][number];
@@ -92,7 +92,17 @@ function columnsOf(columns: QueryDocument['columns'], chains: Chains) {
   return columns.map(({ name, type }): Column<Row> => {
     const isNumeric = /int|numeric|float|double|real|decimal/u.test(type) && name !== 'chain_id';
     const title = name === 'chain_id' ? 'chain' : name;
-    return [title, (row) => show(row, name, chains), isNumeric ? 'number' : undefined];
+    const short = (row: Row) => {
+      const exact = show(row, name, chains);
+      const isAmount = name.endsWith('_native') && exact !== '';
+      if (isAmount) return <span title={exact}>{sixDigits(Number(row[name]))}</span>;
+      return /^0x\w{17,}$/u.test(exact) ? (
+        <span class="hash" title={exact} children={exact} />
+      ) : (
+        exact
+      );
+    };
+    return [title, short, isNumeric ? 'number' : undefined];
   });
 }
 
@@ -124,7 +134,7 @@ function Result({ data, query, chains }: { data: QueryDocument; query: Query; ch
         {sums !== null && `, ${sums.sentence}`}
       </p>
       <div class="scroll" tabIndex={0} role="region" aria-label="Rows">
-        <Table class={isRanking ? 'bars' : 'plain'} columns={cells} rows={shown} />
+        <Table class={`stacked ${isRanking ? 'bars' : 'plain'}`} columns={cells} rows={shown} />
       </div>
     </>
   );

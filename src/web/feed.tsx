@@ -15,6 +15,7 @@ function factsOf(feed: FeedStatus, now: string): readonly Fact[] {
   const ends = left.ends_in_s;
   const hasReached = top !== null && bottom !== null;
   return [
+    ['Reason', feed.sentence, feed.failure],
     ['Rows', count(feed.rows), `${count(feed.rows_today)} of them today`],
     ['Pages read', count(feed.pages)],
     ['Verified', verifiedShare(feed), openText(feed) || 'no gaps'],
@@ -160,7 +161,14 @@ function History({ name, status }: ViewProps) {
   const params = { feed: name, hours: '24' };
   const { data } = useJson<ThroughputDocument>('throughput.json', params, paceOf(status));
   const { times, rows, lag } = useMemo(() => {
-    const { bins = [], bin_s: seconds = 60 } = data ?? {};
+    const { bins: all = [], bin_s: seconds = 60 } = data ?? {};
+    // A feed may be younger than the window.
+    const bins = all.slice(
+      Math.max(
+        0,
+        all.findIndex(({ pages }) => pages > 0),
+      ),
+    );
     const rates = bins.map((bin) => (60 * bin.rows) / seconds);
     return {
       times: bins.map(({ at }) => Date.parse(at)),
@@ -171,10 +179,10 @@ function History({ name, status }: ViewProps) {
   const lagLook = { kind: 'line', format: duration, steps: lagSteps } as const;
   return (
     <div class="charts">
-      <Card title="Throughput, 24 h">
+      <Card title="Throughput">
         <TimeChart label="Throughput" times={times} series={rows} kind="bars" format={compact} />
       </Card>
-      <Card title="Lag, 24 h">
+      <Card title="Lag">
         <TimeChart label="Lag" times={times} series={lag} {...lagLook} />
       </Card>
     </div>
@@ -191,11 +199,6 @@ export function Feed(props: ViewProps) {
   return (
     <>
       <Card title={`${feed.chain_name} ${feed.label}`} aside={<Chip state={feed.state} />}>
-        {feed.sentence !== null && (
-          <p>
-            {feed.sentence} <code>{feed.failure}</code>
-          </p>
-        )}
         <Facts facts={factsOf(feed, status.as_of)} />
       </Card>
       <Reasons reasons={status.reasons.filter(({ feeds }) => feeds.includes(name))} />

@@ -15,6 +15,7 @@ const numberFormat = (options: Intl.NumberFormatOptions) => {
 };
 
 export const decimal = numberFormat({});
+export const sixDigits = numberFormat({ maximumSignificantDigits: 6 });
 export const compact = numberFormat({ notation: 'compact' });
 
 /** A duration in its largest unit: `42 s`, `3 min`, `5 h`, `12 d`. */

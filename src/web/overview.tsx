@@ -11,6 +11,7 @@ import {
   Command,
   Facts,
   FeedLink,
+  Named,
   Table,
   toneOf,
   tones,
@@ -38,16 +39,32 @@ function bannerTone({ overall: { state }, reasons }: StatusDocument): string {
   return isGone ? 'act' : looks[state][1];
 }
 
-/** How old the status is, and how long it has been so. */
-function timesOf({ overall: { since }, as_of: now }: StatusDocument): string {
-  const asOf = `as of ${second(now)} UTC`;
-  return since === null ? asOf : `for ${age(since, now)} · ${asOf}`;
+/** The reason that the banner gives, maybe after the names of its feeds. */
+const mainReason = ({ reasons, overall }: StatusDocument) =>
+  reasons.find(({ sentence }) => overall.sentence.endsWith(sentence));
+
+/** The explorer that fails and when it is tried next, for how long, and how old the status is. */
+function timesOf(status: StatusDocument): string {
+  const { as_of: now, feeds, overall } = status;
+  const own = mainReason(status)?.feeds ?? [];
+  const failing = feeds.find(({ feed, failure }) => failure !== null && own.includes(feed));
+  const next = failing?.lanes.find(({ until }) => until !== null)?.until ?? failing?.poll.next_at;
+  const tries = [failing?.host, next && `next try ${moment(next, now)}`];
+  return [
+    // The sentence of an outage has both.
+    ...(overall.sentence.includes('next try') ? [] : tries),
+    overall.since !== null && `for ${age(overall.since, now)}`,
+    `as of ${second(now)} UTC`,
+  ]
+    .filter(Boolean)
+    .join(' · ');
 }
 
-/** The overall status in one sentence, since when, and the command that helps; grey if unknown. */
+/** The overall status in one sentence, since when, and what helps; grey if unknown. */
 export function Banner(answer: StatusAnswer) {
   const { data, problem } = answer;
   const known = problem === null ? data : null;
+  const advice = known && mainReason(known)?.advice;
   const { sentence, command = null } = known?.overall ?? {};
   const tone = known === null ? 'plain' : bannerTone(known);
   return (
@@ -56,8 +73,9 @@ export function Banner(answer: StatusAnswer) {
         <div>
           <p class="sentence" role={problem === null ? 'status' : 'alert'}>
             <b>{headline(answer)}</b>
-            {sentence && `: ${sentence}`}
+            {sentence && <Named text={`: ${sentence}`} />}
           </p>
+          {advice && <p>{advice}</p>}
           {/* The key makes it a new line instead of one that moves. */}
           <p key={String(data === null)}>
             {data === null ? 'The page retries by itself.' : timesOf(data)}
@@ -130,7 +148,11 @@ function adviceOf({ sentence, advice, feeds, command }: Reason): Advice {
 
 /** Feeds that are left out, in one line. */
 const AtRest = ({ at_rest: feeds }: Pick<StatusDocument, 'at_rest'>) =>
-  feeds.length > 0 && <p class="notes">At rest, wanted by no deployment: {feeds.join(', ')}</p>;
+  feeds.length > 0 && (
+    <p class="notes">
+      At rest, wanted by no deployment: <Named text={feeds.join(', ')} />
+    </p>
+  );
 
 /** What only a person can fix; other reasons are folded. */
 export function Reasons({ reasons }: { readonly reasons: readonly Reason[] }) {
@@ -155,23 +177,23 @@ export function Reasons({ reasons }: { readonly reasons: readonly Reason[] }) {
 }
 
 /** A value with a note below; amber if late. */
-const cell = (value: string, note = '', isMet: boolean | null = true) => (
+export const cell = (value: string, note = '', isMet: boolean | null = true) => (
   <>
     <span class={isMet === false ? 'wait' : ''}>{value}</span>
     <small>{note}</small>
   </>
 );
 
-/** The feed's name, with the reason for a bad state, unless the banner gives it for all. */
+/** The feed's name, with the reason for a bad state, unless it is shown above for several. */
 const nameCell =
-  (shown: string) =>
+  (shown: ReadonlySet<string | null>) =>
   ({ feed, chain_name: chain, label, state, sentence }: FeedStatus) => (
     <>
       <a href={`#/feed/${feed}`}>
         <small>{chain} </small>
         {label}
       </a>
-      {['act', 'wait'].includes(tones[state]) && sentence !== shown && <small>{sentence}</small>}
+      {['act', 'wait'].includes(tones[state]) && !shown.has(sentence) && <small>{sentence}</small>}
     </>
   );
 
@@ -197,7 +219,9 @@ export function openText(feed: FeedStatus): string {
 }
 
 function columnsOf(status: StatusDocument, strips: StripsDocument | null): Column<FeedStatus>[] {
-  const { as_of: now, overall } = status;
+  const { as_of: now, reasons } = status;
+  const shared = reasons.filter(({ feeds }) => feeds.length > 1);
+  const shown = new Set([mainReason(status), ...shared].map((reason) => reason?.sentence ?? null));
   const newestCell = ({ newest_item: item }: FeedStatus) =>
     cell(ago(item?.at, now), '', item?.is_met);
   const pollCell = ({ poll: { last_at: last, target, is_met: isMet } }: FeedStatus) =>
@@ -209,7 +233,7 @@ function columnsOf(status: StatusDocument, strips: StripsDocument | null): Colum
   };
   const axis = strips === null ? <Ends labels={['Coverage']} /> : <Axis {...strips} />;
   return [
-    ['Feed', nameCell(overall.sentence), 'head'],
+    ['Feed', nameCell(shown), 'head'],
     ['State', ({ state }) => <Chip state={state} />],
     ['Rows', rowsCell, 'number'],
     ['Rate', rateCell, 'number'],

@@ -1,5 +1,5 @@
-import type { ComponentChildren } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { createContext, type ComponentChildren } from 'preact';
+import { useContext, useRef, useState } from 'preact/hooks';
 import type { RunsDocument } from '../status/endpoints.ts';
 import type { FeedStatus, StatusDocument } from '../status/schema.ts';
 import type { Answer } from './api.ts';
@@ -28,8 +28,22 @@ export const Card = ({ title, aside, class: kind = '', children }: CardProps) =>
   </section>
 );
 
+/** The feeds of the status, which give their names. */
+export const Feeds = createContext<StatusDocument['feeds']>([]);
+
+/** A text whose feeds have their names, chain and list, in place of ids, which only commands need. */
+export function Named({ text }: { readonly text: string }) {
+  const feeds = useContext(Feeds);
+  const named = (_: string, id: string, list: string) => {
+    const chain = feeds.find(({ chain_id }) => String(chain_id) === id)?.chain_name;
+    const label = feeds.find(({ operation }) => operation === list)?.label;
+    return `${chain ?? `chain ${id}`} ${label ?? list.replaceAll('-', ' ')}`;
+  };
+  return <>{text.replace(/(?<![\w/])(\d+)\/([a-z][a-z-]*)(?![\w/])/gu, named)}</>;
+}
+
 export const FeedLink = ({ feed }: { readonly feed: string }) => (
-  <a href={`#/feed/${feed}`}>{feed}</a>
+  <a href={`#/feed/${feed}`} children={<Named text={feed} />} />
 );
 
 type LoadedProps<T> = Answer<T> & { readonly children: (data: T) => ComponentChildren };

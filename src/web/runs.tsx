@@ -5,7 +5,8 @@ import { runReason } from '../status/lanes.ts';
 import { paceOf, useJson, type Answer } from './api.ts';
 import { Axis, Legend, Strip, type Shape } from './charts.tsx';
 import { age, count, counted, moment } from './format.ts';
-import { Card, Chip, FeedLink, Loaded, Table, tones } from './parts.tsx';
+import { cell } from './overview.tsx';
+import { Card, Chip, FeedLink, Loaded, Named, Table, tones } from './parts.tsx';
 import type { Column, ViewProps } from './parts.tsx';
 
 type Run = RunsDocument['runs'][number];
@@ -41,11 +42,12 @@ const legend = [
   ['backfill', ['var(--plain)', 6, 3]],
   ['finished', [`var(--${tones.finished})`, 1, 8]],
   ['running', [`var(--${tones.open})`, 1, 8]],
-  ['failed, waited or killed', [`var(--${tones.failed})`, 1, 8]],
+  ['finished after failed requests', ['var(--wait)', 3.5, 3]],
+  ['failed', [`var(--${tones.failed})`, 1, 8]],
 ] as const;
 
-/** A run that met failures differs from one that went well. */
-const toneOf = ({ state, first_failure: met }: Run) => (met === null ? tones[state] : 'wait');
+/** Whether it met failures and did not fail. */
+const hasRecovered = ({ state, first_failure: met }: Run) => met !== null && state !== 'failed';
 
 /** Events, and a lane for each feed: live runs above backfills. */
 function Timeline(document: RunsDocument) {
@@ -55,7 +57,8 @@ function Timeline(document: RunsDocument) {
     time === null ? 1 : Math.min(1, Math.max(0, (Date.parse(time) - start) / (end - start)));
   const runShape = (run: Run): Shape => {
     const { lane, opened_at: opened, ended_at: ended } = run;
-    const look = [`var(--${toneOf(run)})`, lane === 'live' ? 1 : 6, 3] as const;
+    const [tone, height] = hasRecovered(run) ? ['wait', 1.5] : [tones[run.state], 3];
+    const look = [`var(--${tone})`, lane === 'live' ? 1 : 6, height] as const;
     const title = runReason(run);
     return { look, from: place(opened), to: place(ended), ...(title !== null && { title }) };
   };
@@ -67,7 +70,7 @@ function Timeline(document: RunsDocument) {
   const lanes = byFeed.map(([feed, own]): Lane => {
     return [<FeedLink feed={feed} />, counted(own.length, 'run'), own.map(runShape)];
   });
-  const words = events.map(({ sentence }) => sentence).join(' ');
+  const words = [...new Set(events.map(({ sentence }) => sentence))].join(' ');
   if (events.length > 0) lanes.unshift(['events', words, events.map(eventShape)]);
   return (
     <>
@@ -81,25 +84,53 @@ type Line = Partial<Omit<Run, 'feed'>> & {
   readonly at: string;
   readonly feed: string | null;
   readonly event?: Event['kind'];
+  /** What its neighbours may have in common; null: nothing. */
+  readonly cause: string | null;
+  /** How many it is of, since when. */
+  readonly times?: number;
+  readonly since?: string;
 };
 
-const linesOf = ({ runs, events }: RunsDocument): Line[] =>
-  [
-    ...runs.map((run) => ({ ...run, at: run.opened_at, reason: runReason(run) })),
-    ...events.map(({ at, feed, kind, sentence }) => ({ at, feed, event: kind, reason: sentence })),
-  ].sort((a, b) => b.at.localeCompare(a.at));
+/** Neighbours with one cause as one: an outage is one row, not one for each run. */
+function grouped(lines: readonly Line[]): Line[] {
+  const groups: Line[] = [];
+  for (const line of lines) {
+    const last = groups.at(-1);
+    const isSame = last !== undefined && last.cause !== null && last.cause === line.cause;
+    const feed = last?.feed === line.feed ? line.feed : null;
+    const { times = 1 } = last ?? {};
+    if (isSame) groups.splice(-1, 1, { ...last, feed, times: times + 1, since: line.at });
+    else groups.push(line);
+  }
+  return groups;
+}
+
+function linesOf({ runs, events }: RunsDocument): Line[] {
+  const ofRuns = runs.map((run): Line => {
+    const cause = run.state === 'failed' ? `${run.lane} ${run.reason}` : null;
+    return { ...run, at: run.opened_at, reason: runReason(run), cause };
+  });
+  const ofEvents = events.map(({ at, feed, kind, sentence }): Line => {
+    return { at, feed, event: kind, reason: sentence, cause: kind + sentence };
+  });
+  return [...grouped(ofRuns), ...grouped(ofEvents)].sort((a, b) => b.at.localeCompare(a.at));
+}
 
 const number = (value: number | undefined) => value !== undefined && count(value);
 
 const columnsOf = (now: string): Column<Line>[] => [
-  ['Began', ({ at }) => moment(at, now)],
-  ['Feed', ({ feed }) => feed !== null && <FeedLink feed={feed} />],
+  [
+    'Began',
+    ({ at, times = 1, since = at }) =>
+      cell(moment(at, now), times > 1 ? `${count(times)} since ${moment(since, now)}` : ''),
+  ],
+  ['Feed', ({ feed, state }) => (feed === null ? state && 'several' : <FeedLink feed={feed} />)],
   ['State', ({ event, state }) => (event ? eventLooks[event][0] : state && <Chip state={state} />)],
   ['Lane', ({ lane }) => lane],
   ['Took', ({ opened_at: at, ended_at: end }) => at && age(at, end ?? now), 'number'],
   ['Pages', ({ pages }) => number(pages), 'number'],
   ['Rows', ({ rows }) => number(rows), 'number'],
-  ['Reason', ({ reason }) => reason, 'long'],
+  ['Reason', ({ reason }) => reason && <Named text={reason} />, 'long'],
 ];
 
 interface RunTableProps {
@@ -130,15 +161,16 @@ export function RunTable({ answer, now, isOfOneFeed = false }: RunTableProps) {
   );
 }
 
-/** Runs, failures and worker events of the last day. */
+/** Runs, failures and worker events of the last day, or of the copy's whole life. */
 export function Runs({ status }: ViewProps) {
   const answer = useJson<RunsDocument>('runs.json', { hours: '24' }, paceOf(status));
-  const { runs = [] } = answer.data ?? {};
+  const { runs = [], from, to } = answer.data ?? {};
   const failed = runs.filter(({ state }) => state === 'failed').length;
-  const met = runs.filter(({ failed_requests: requests }) => requests > 0).length;
-  const totals = `${counted(runs.length, 'run')}, ${count(failed)} failed, ${count(met)} with failed requests`;
+  const recovered = runs.filter(hasRecovered).length;
+  const totals = `${counted(runs.length, 'run')}, ${count(failed)} failed, ${count(recovered)} finished after failed requests`;
+  const title = from && to ? `Runs, ${age(from, to)}` : 'Runs';
   return (
-    <Card title="Runs, 24 h" aside={<p class="quiet">{totals}</p>}>
+    <Card title={title} aside={<p class="quiet">{totals}</p>}>
       {answer.data !== null && <Timeline {...answer.data} />}
       <RunTable answer={answer} now={status.as_of} />
     </Card>

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { outageStatus } from '../../src/status/status.ts';
 import { scenesInBrowser, shifts } from './page.ts';
-import { sceneOf } from './scenes.ts';
+import { sceneOf, type SceneName } from './scenes.ts';
 
 const openScene = scenesInBrowser();
 
@@ -9,7 +9,12 @@ const openScene = scenesInBrowser();
 test.each([
   ['well', 'good', 'Healthy: All feeds are current', null],
   ['reading', 'busy', 'Syncing: Reading history', null],
-  ['gap', 'wait', 'Degraded: 10/user-operations: 1,230,000 blocks not', 'explorer-etl backfill'],
+  [
+    'gap',
+    'wait',
+    'Degraded: optimism user operations: 1,230,000 blocks not',
+    'explorer-etl backfill',
+  ],
   ['no-worker', 'act', 'Stopped: No worker since 06:24 UTC.', 'explorer-etl start'],
   ['key-refused', 'act', 'Action needed: The explorer does not accept', 'explorer-etl check'],
 ] as const)('the banner of %s is %s', async (name, tone, sentence, command) => {
@@ -27,6 +32,57 @@ test.each([
   expect(await page.getByRole('heading', { name: 'Action needed' }).count()).toBe(
     name === 'key-refused' ? 1 : 0,
   );
+});
+
+// A banner that says only that something is wrong, and hides what to do below a fold.
+test('the banner names the failing explorer, since when, the next try and what to do', async () => {
+  const { page, server } = await openScene('outage');
+  const banner = page.locator('.banner');
+  const shows = async (name: SceneName, ...texts: string[]) => {
+    server.show({ status: sceneOf(name).status });
+    await page.reload();
+    for (const text of texts) await banner.getByText(text).waitFor();
+  };
+  const outage = 'No answer from api.blockscout.com since 10:52 UTC: HTTP 503, Service Unavailable';
+  await shows(
+    'outage',
+    `${outage}; next try 11:24:38 UTC.`,
+    'check the network',
+    'for 32 min · as',
+  );
+  const asOf = 'as of 22 Nov 2026, 11:24:00 UTC';
+  const tried = 'api.blockscout.com · next try 11:25 UTC';
+  await shows('key-refused', 'Correct EXPLORER_API_KEY', `${tried} · for 1 min · ${asOf}`);
+  await shows('wrong-chain', 'Check its number, or remove it', `${tried} · ${asOf}`);
+  await shows('many', 'check the plan of the key', `${tried} · for 1 min · ${asOf}`);
+  expect(await banner.locator('.command').count()).toBe(0);
+});
+
+// One sentence in three rows, beside the banner.
+test('the cause that several feeds have in common is not repeated in their rows', async () => {
+  const { page, server } = await openScene('many');
+  const rows = page.locator('.feeds tbody tr');
+  await rows.nth(31).waitFor();
+  expect(await page.locator('.banner').textContent()).toContain('3 of 32 feeds: forbidden: HTTP');
+  expect(await page.locator('.feeds').textContent()).not.toContain('forbidden');
+  server.show({ status: sceneOf('wrong-chain').status });
+  await page.reload();
+  await rows.nth(4).getByText('unsupported').waitFor();
+  expect(await page.locator('.feeds').textContent()).not.toContain('does not serve');
+});
+
+// A feed that is "10/user-operations", "optimism user operations" and "user-operations".
+test('a feed has one name in banner, rows, links and notes', async () => {
+  const { page } = await openScene('paused');
+  const text = () => page.locator('#app').innerText();
+  await page.locator('.banner').getByText('optimism batches: Paused since').waitFor();
+  await page.getByText('chain 8453 user operations, chain 8453 factories').waitFor();
+  expect(await text()).not.toMatch(/\d+\/[a-z]/u);
+  for (const view of ['runs', 'feed/10/optimism-batches', 'trace?term=128400112']) {
+    await page.evaluate(`location.hash = '#/${view}'`);
+    await page.locator('main').getByText('optimism ').first().waitFor();
+    expect(await text(), view).not.toMatch(/(?<!\w)\d+\/[a-z]/u);
+  }
 });
 
 // A page that is blank, or green, before it knows; one that looks current and is not.

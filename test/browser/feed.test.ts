@@ -86,6 +86,62 @@ test('runs of the day are listed with the events of workers', async () => {
     .toBe(100);
 });
 
+// An outage that fills the list with one sentence; runs that ended well counted as failed.
+test('runs that failed alike are one row, and so are equal events', async () => {
+  const { page } = await openScene('outage', '/runs');
+  await page.getByText('169 runs, 30 failed, 6 finished after failed requests').waitFor();
+  const rows = page.locator('.runs tbody tr');
+  await rows.getByText('30 since 10:53 UTC').waitFor();
+  await rows.getByText('4 since 11:04 UTC').waitFor();
+  expect(await rows.getByText('HTTP 503').count()).toBe(1);
+  expect(await rows.getByText('lost its connection').count()).toBe(1);
+  await page.evaluate(`location.hash = '#/feed/10/factories'`);
+  await rows.getByText('5 since 10:53 UTC').waitFor();
+});
+
+/** Labels that the charts of the page draw from now on. */
+const noteLabels = `{
+  const { fillText } = CanvasRenderingContext2D.prototype;
+  window.labels = [];
+  CanvasRenderingContext2D.prototype.fillText = function (...args) {
+    labels.push(args[0]);
+    fillText.apply(this, args);
+  };
+}`;
+
+// Four weeks for one day, 24 hours for 40 seconds.
+test('the axes of a young copy are as long as its life', async () => {
+  const { page } = await openScene('one-day');
+  await page.evaluate(noteLabels);
+  await page.evaluate(`location.hash = '#/explore'`);
+  const labels = async () =>
+    (await page.evaluate<string[]>('labels')).filter((label) => /^\d+ (?:Nov|Dec)$/u.test(label));
+  await expect.poll(labels, bounded).not.toEqual([]);
+  expect(new Set(await labels())).toEqual(new Set(['22 Nov']));
+  const young = await openScene('first-minute', '/runs');
+  await young.page.getByRole('heading', { name: 'Runs, 41 s' }).waitFor();
+  await young.page.evaluate(`location.hash = '#/feed/10/user-operations'`);
+  await young.page.getByRole('img', { name: /^Throughput: 1 points/u }).waitFor();
+});
+
+// A fee of 24 digits that pushes the next columns out of the table.
+test('amounts have six digits, and no column is out of sight', async () => {
+  const viewport = { width: 1_280, height: 900 };
+  const { page } = await openScene('well', '/explore/top-senders', { viewport });
+  const row = page.locator('.scroll tbody tr').first();
+  await row.getByText('131,283', { exact: true }).waitFor();
+  await row.getByText('0.000000128349', { exact: true }).waitFor();
+  expect(await row.getByText('131,283', { exact: true }).getAttribute('title')).toBe(
+    '131,283.471283991204412345',
+  );
+  expect(await row.textContent()).toContain('0x00f39fd6e51aad88f6f4ce6ab8827279cfffb922');
+  for (const width of [1_280, 400]) {
+    await page.setViewportSize({ width, height: 900 });
+    const hidden = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.scroll'))`;
+    expect(await page.evaluate(hidden), `${width} px`).toBe(0);
+  }
+});
+
 // Words that break in their middle because another cell is long.
 test('a long reason does not wrap the columns beside it', async () => {
   const { page, server } = await openScene('well', '/runs', {

@@ -24,7 +24,7 @@ export interface ScenePage {
 
 function answerOf(scene: Scene, { pathname, searchParams }: URL): object | string | null {
   const name = searchParams.get('name') ?? '';
-  if (pathname === '/query.json') return answerTo(name);
+  if (pathname === '/query.json') return answerTo(name, scene.days);
   if (pathname === '/query.csv') return `day,operations\n2026-11-24,${name}\n`;
   if (pathname === '/runs.json' && searchParams.has('feed')) {
     const isOwn = ({ feed }: { readonly feed: string }) => feed === searchParams.get('feed');

@@ -9,6 +9,14 @@ import type {
 } from '../../src/status/endpoints.ts';
 import type { FeedStatus, StatusDocument } from '../../src/status/schema.ts';
 import { feedOf, readingFeed, statusAt, statusOf } from '../harness/status.ts';
+import {
+  before,
+  weatherNames,
+  weatherRuns,
+  weatherStatus,
+  weatherThroughput,
+  type WeatherName,
+} from './weather.ts';
 
 /** How a service may name things. */
 export const hostile = `"><script>document.title = 'owned'</script><img src=x onerror="document.title='owned'">`;
@@ -16,8 +24,6 @@ export const hostile = `"><script>document.title = 'owned'</script><img src=x on
 /** When all documents are of. */
 const now = statusAt;
 
-const before = (seconds: number): string =>
-  new Date(Date.parse(now) - seconds * 1_000).toISOString();
 const [hour, day] = [3_600, 86_400];
 const days = Array.from({ length: 30 }, (_, index) => before((29 - index) * day).slice(0, 10));
 
@@ -45,6 +51,13 @@ const queries: QueriesDocument = {
       chart: { kind: 'bars', x: 'name', y: 'total_accounts', series: null, unit: 'accounts' },
     },
     {
+      name: 'top-senders',
+      topic: 'Wallets',
+      title: 'Who sends the most?',
+      sql: 'select 1',
+      chart: { kind: 'bars', x: 'sender_hash', y: 'operations', series: null, unit: 'operations' },
+    },
+    {
       name: 'what-is-missing',
       topic: 'Data',
       title: 'What is missing?',
@@ -61,8 +74,26 @@ const queries: QueriesDocument = {
   ],
 };
 
-/** The answer to a named query. */
-export function answerTo(name: string): QueryDocument {
+/** Numbers as long as the chains make them. */
+const topSenders: Pick<QueryDocument, 'columns' | 'rows'> = {
+  columns: [
+    { name: 'sender_hash', type: 'text' },
+    { name: 'operations', type: 'bigint' },
+    { name: 'fee_native', type: 'numeric' },
+    { name: 'mean_fee_native', type: 'numeric' },
+    { name: 'native_symbol', type: 'text' },
+  ],
+  rows: Array.from({ length: 12 }, (_, at) => [
+    `0x${String(at).padStart(2, '0')}f39fd6e51aad88f6f4ce6ab8827279cfffb922`,
+    4_120_345 - at,
+    '131283.471283991204412345',
+    '0.000000128349',
+    'ETH',
+  ]),
+};
+
+/** The answer to a named query, of a copy of so many days. */
+export function answerTo(name: string, lastDays = days.length): QueryDocument {
   const sums = { up_to: '2026-10-20T06:20:00.000Z', stale: 0, sentence: 'sums up to 06:20 UTC' };
   const document = { name, is_cut: false, sums, ms: 42 };
   if (name === 'biggest-factories') {
@@ -76,14 +107,17 @@ export function answerTo(name: string): QueryDocument {
     ]);
     return { ...document, columns, rows };
   }
+  if (name === 'top-senders') return { ...document, ...topSenders };
   const isShares = name === 'entry-points';
-  const rows = days.flatMap((date, at) =>
-    (isShares ? ['v0.6', 'v0.7', 'v0.8'] : [10, 42_220]).map((series, row) => [
-      date,
-      series,
-      String(Math.round(14_000 / (row + 1) + 2_000 * Math.sin(at / 3 + row))),
-    ]),
-  );
+  const rows = days
+    .slice(-lastDays)
+    .flatMap((date, at) =>
+      (isShares ? ['v0.6', 'v0.7', 'v0.8'] : [10, 42_220]).map((series, row) => [
+        date,
+        series,
+        String(Math.round(14_000 / (row + 1) + 2_000 * Math.sin(at / 3 + row))),
+      ]),
+    );
   return {
     ...document,
     columns: [
@@ -137,14 +171,9 @@ const throughput: ThroughputDocument = {
 };
 
 /** States of a copy that the page must show differently. */
-export const sceneNames = [
-  'well',
-  'reading',
-  'key-refused',
-  'no-worker',
-  'gap',
-  'quarantine',
-] as const;
+const usualNames = ['well', 'reading', 'key-refused', 'no-worker', 'gap', 'quarantine'] as const;
+type UsualName = (typeof usualNames)[number];
+export const sceneNames = [...usualNames, ...weatherNames] as const;
 export type SceneName = (typeof sceneNames)[number];
 
 /** What the page reads in one state. */
@@ -155,7 +184,8 @@ export interface Scene {
   readonly throughput: ThroughputDocument;
   readonly runs: RunsDocument;
   readonly queries: QueriesDocument;
-  readonly query: QueryDocument;
+  /** How many days have data. */
+  readonly days: number;
   readonly trace: TraceDocument;
 }
 
@@ -199,7 +229,7 @@ function withFirst(changed: FeedStatus): FeedStatus[] {
 
 const latePoll = { ...feedOf().poll, is_met: false, last_at: before(5 * hour), age_s: 5 * hour };
 
-const statuses: Readonly<Record<SceneName, () => StatusDocument>> = {
+const statuses: Readonly<Record<UsualName, () => StatusDocument>> = {
   well: () => statusOf(feeds()),
   reading: () => statusOf(withFirst(readingFeed())),
   'key-refused': () =>
@@ -339,18 +369,24 @@ function runsOf(name: SceneName): RunsDocument {
   };
 }
 
+const isWeather = (name: SceneName): name is WeatherName =>
+  (weatherNames as readonly string[]).includes(name);
+
 /** Everything that the page reads in one state. */
 export function sceneOf(name: SceneName): Scene {
-  const status = statuses[name]();
+  const status = isWeather(name) ? weatherStatus[name](feeds()) : statuses[name]();
   const cellsOfFeeds = status.feeds.map(({ feed }) => ({ feed, cells: cellsOf(name, feed) }));
-  return {
+  const scene = {
     status,
     strips: { from: '2024-01-01T00:00:00Z', to: now, cells: 90, feeds: cellsOfFeeds },
     coverage: coverageOf(unverified[name] ?? []),
     throughput,
     runs: runsOf(name),
     queries,
-    query: answerTo('operations-daily'),
+    days: name === 'one-day' ? 1 : days.length,
     trace,
   };
+  if (!isWeather(name)) return scene;
+  const runs = weatherRuns[name]?.(scene.runs) ?? scene.runs;
+  return { ...scene, runs, throughput: weatherThroughput[name]?.(throughput) ?? throughput };
 }

@@ -28,6 +28,7 @@ export const feedOf = (changes: Partial<FeedStatus> = {}): FeedStatus => ({
   feed: `${changes.chain_id ?? 10}/${changes.operation ?? 'user-operations'}`,
   chain_id: 10,
   chain_name: 'optimism',
+  host: 'api.blockscout.com',
   operation: 'user-operations',
   label: 'user operations',
   wanted_by: ['production'],
@@ -113,7 +114,9 @@ export const readingFeed = (changes: Partial<FeedStatus> = {}): FeedStatus =>
 /** The document of some feeds, judged by the code. */
 export function statusOf(
   feeds: FeedStatus[],
-  changes: Partial<Pick<OverallFacts, 'workers' | 'credits' | 'maintenance' | 'outages'>> = {},
+  changes: Partial<
+    Pick<OverallFacts, 'workers' | 'credits' | 'maintenance' | 'outages' | 'at_rest'>
+  > = {},
 ): StatusDocument {
   const at = new Date(statusAt);
   const key = { spent: 12_400, limit: 100_000, left: 87_600 };

@@ -19,6 +19,7 @@ const views = {
   feed: '/feed/10/user-operations',
   runs: '/runs',
   explore: '/explore',
+  senders: '/explore/top-senders',
   trace: '/trace?term=128400112',
 } as const;
 const looks = [

@@ -68,6 +68,20 @@ test('pages are counted in the bin of their time, of one feed or of all', async 
   expect((await worked(6, feed)).bins.map(({ pages }) => pages)).toEqual([1, 2]);
 });
 
+// A day of which all but minutes are empty.
+test('the windows of a copy that is eight minutes old are no longer than its life', async () => {
+  await insertRun(10, 'live', [8, 3]);
+  const { bin_s, bins, all } = await worked(24);
+  expect([bin_s, bins.length]).toEqual([60, 2]);
+  expect(all).toBeLessThanOrEqual(10);
+  const { from, to } = await readRuns(database.db, { hours: 24, feed: null });
+  expect(Date.parse(to) - Date.parse(from)).toBeLessThan(9 * 60_000);
+  await insertRun(11, 'live', [3]);
+  await database.query(`update etl.runs set opened_at = now() - interval '3 days' where id = 1`);
+  const old = await readRuns(database.db, { hours: 24, feed: null });
+  expect(Date.parse(old.to) - Date.parse(old.from)).toBe(86_400_000);
+});
+
 test('the first page of the window is found in a ledger with gaps in its numbers', async () => {
   await insertRun(
     10,

@@ -10,7 +10,6 @@ const schemas = {
   throughput: endpoints.throughputDocument,
   runs: endpoints.runsDocument,
   queries: endpoints.queriesDocument,
-  query: endpoints.queryDocument,
   trace: endpoints.traceDocument,
 };
 
