@@ -19,7 +19,8 @@ export function startChild(
   const file = join(import.meta.dirname, program);
   const child = fork(file, [JSON.stringify(input)], { execArgv });
   // Not fork's own `signal`: it also emits an error, which ends us before Postgres is stopped.
-  const kill = () => child.kill();
+  // As an interrupted machine does it, which leaves nothing to say goodbye.
+  const kill = () => child.kill('SIGKILL');
   signal.addEventListener('abort', kill, { once: true });
   const exited = new Promise<void>((resolve) => {
     child.once('exit', () => {

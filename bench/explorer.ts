@@ -28,7 +28,7 @@ export function chainOf(pages: number): SimulatedChain {
 }
 
 /** The program's own settings for one feed of the simulated explorer; nothing else is changed. */
-export function settingsFor(explorerUrl: string): Settings {
+export function settingsFor(explorerUrl: string, requestsPerSecond = unlimited): Settings {
   const settings = loadSettings({
     cwd: '/',
     env: { EXPLORER_BASE_URL: explorerUrl, EXPLORER_API_KEY: apiKey },
@@ -37,21 +37,40 @@ export function settingsFor(explorerUrl: string): Settings {
   });
   return {
     ...settings,
-    explorer: { ...settings.explorer, requestsPerSecond: unlimited, pageSize },
+    explorer: { ...settings.explorer, requestsPerSecond, pageSize },
   };
+}
+
+interface World {
+  readonly chain: SimulatedChain;
+  readonly latencyMs: number;
+  /** What a key may do; absent: everything. */
+  readonly requestsPerSecond?: number;
+}
+
+/** A simulated explorer that runs. */
+export interface Explorer {
+  readonly url: string;
+  /** How many requests have come. */
+  readonly requests: () => Promise<number>;
 }
 
 /** A simulated explorer that runs while `use` does. */
 export async function withExplorer<Result>(
-  { chain, latencyMs }: { readonly chain: SimulatedChain; readonly latencyMs: number },
+  { chain, ...world }: World,
   signal: AbortSignal,
-  use: (url: string) => Promise<Result>,
+  use: (explorer: Explorer) => Promise<Result>,
 ): Promise<Result> {
-  const input = { seed, chains: [chain], apiKey, latencyMs };
+  const input = { seed, chains: [chain], apiKey, ...world };
   const child = startChild('explorer-process.ts', input, { signal });
   try {
     const { url } = await answerOf<{ url: string }>(child);
-    return await use(url);
+    const requests = async () => {
+      const answer = answerOf<{ requests: number }>(child);
+      child.process.send('requests');
+      return (await answer).requests;
+    };
+    return await use({ url, requests });
   } finally {
     if (child.process.connected) child.process.disconnect();
     await child.exited;

@@ -33,7 +33,7 @@ const starts: Readonly<Record<string, readonly string[]>> = {
 const signal = interruptSignal();
 await once(spawn('npm', ['run', '--silent', 'build'], { stdio: 'inherit', signal }), 'exit');
 await withServer((server) =>
-  withExplorer({ chain: chainOf(pages), latencyMs: 0 }, signal, (explorer) =>
+  withExplorer({ chain: chainOf(pages), latencyMs: 0 }, signal, ({ url: explorer }) =>
     server.withDatabase((database) => measure({ database, explorer })),
   ),
 );

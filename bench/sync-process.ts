@@ -10,7 +10,7 @@ import { clusterCpuMs } from './machine.ts';
 import type { MemorySample, SyncInput, SyncMeasure } from './sync.ts';
 
 const input = readInput() as SyncInput;
-const settings = settingsFor(input.explorerUrl);
+const settings = settingsFor(input.explorerUrl, input.requestsPerSecond);
 const database = await openDatabase({ databaseUrl: input.databaseUrl }, { cwd: '/' });
 await prepareDatabase(database);
 

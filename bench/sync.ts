@@ -6,6 +6,8 @@ export interface SyncInput {
   /** Of the server, to find its processes. */
   readonly dataDirectory: string;
   readonly explorerUrl: string;
+  /** Absent: no limit. */
+  readonly requestsPerSecond?: number;
   /** After how many pages the process's memory is looked at, ascending. */
   readonly memoryAtPages: readonly number[];
 }

@@ -49,14 +49,18 @@ try {
 
 /** Walks `pages` pages of a service that takes 50 ms for each, beside the same pages read and thrown away. */
 async function measureLatency(server: Server, { pages }: { readonly pages: number }) {
-  return withExplorer({ chain: chainOf(pages), latencyMs }, signal, async (explorerUrl) => {
-    const bareReadSeconds = await measureBareRead(explorerUrl, pages);
-    const sync = await server.withDatabase((databaseUrl) => {
-      const { dataDirectory } = server;
-      return measureSync({ databaseUrl, dataDirectory, explorerUrl, memoryAtPages: [] }, signal);
-    });
-    return { sync, bareReadSeconds };
-  });
+  return withExplorer(
+    { chain: chainOf(pages), latencyMs },
+    signal,
+    async ({ url: explorerUrl }) => {
+      const bareReadSeconds = await measureBareRead(explorerUrl, pages);
+      const sync = await server.withDatabase((databaseUrl) => {
+        const { dataDirectory } = server;
+        return measureSync({ databaseUrl, dataDirectory, explorerUrl, memoryAtPages: [] }, signal);
+      });
+      return { sync, bareReadSeconds };
+    },
+  );
 }
 
 /** What the syncing process holds after a few pages and after many, of one walk. */
@@ -65,7 +69,7 @@ async function measureMemory(
   { atPages }: { readonly atPages: readonly number[] },
 ): Promise<readonly MemorySample[]> {
   const chain = chainOf(Math.max(...atPages));
-  return withExplorer({ chain, latencyMs: 0 }, signal, async (explorerUrl) => {
+  return withExplorer({ chain, latencyMs: 0 }, signal, async ({ url: explorerUrl }) => {
     const { dataDirectory } = server;
     const { memory } = await server.withDatabase((databaseUrl) =>
       measureSync({ databaseUrl, dataDirectory, explorerUrl, memoryAtPages: atPages }, signal),
@@ -87,20 +91,24 @@ async function measureThroughput(
   server: Server,
   { pages, runs }: { readonly pages: number; readonly runs: number },
 ): Promise<readonly Throughput[]> {
-  return withExplorer({ chain: chainOf(pages), latencyMs: 0 }, signal, async (explorerUrl) => {
-    const measured: Throughput[] = [];
-    for (let run = 0; run < runs; run += 1) {
-      const bareReadSeconds = await measureBareRead(explorerUrl, pages);
-      const result = await server.withDatabase(async (databaseUrl) => {
-        const { dataDirectory } = server;
-        const input = { databaseUrl, dataDirectory, explorerUrl, memoryAtPages: [] };
-        const sync = await measureSync(input, signal);
-        return { sync, copy: await measureCopy(databaseUrl) };
-      });
-      measured.push({ rows: pages * pageSize, bareReadSeconds, ...result });
-    }
-    return measured.toSorted((a, b) => b.sync.walkMs - a.sync.walkMs);
-  });
+  return withExplorer(
+    { chain: chainOf(pages), latencyMs: 0 },
+    signal,
+    async ({ url: explorerUrl }) => {
+      const measured: Throughput[] = [];
+      for (let run = 0; run < runs; run += 1) {
+        const bareReadSeconds = await measureBareRead(explorerUrl, pages);
+        const result = await server.withDatabase(async (databaseUrl) => {
+          const { dataDirectory } = server;
+          const input = { databaseUrl, dataDirectory, explorerUrl, memoryAtPages: [] };
+          const sync = await measureSync(input, signal);
+          return { sync, copy: await measureCopy(databaseUrl) };
+        });
+        measured.push({ rows: pages * pageSize, bareReadSeconds, ...result });
+      }
+      return measured.toSorted((a, b) => b.sync.walkMs - a.sync.walkMs);
+    },
+  );
 }
 
 /** A figure, what it should be, and what the same machine can do at best in the same run. */

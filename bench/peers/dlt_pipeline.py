@@ -1,7 +1,6 @@
 """dlt as its documentation says for speed: csv files, two workers, nested values as tables of their own."""
 
 import os
-import tempfile
 
 from pages import pages, read_input
 
@@ -27,7 +26,7 @@ def main() -> None:
         "peer",
         destination="postgres",
         dataset_name="peer",
-        pipelines_dir=tempfile.mkdtemp(prefix="dlt-"),
+        pipelines_dir=settings.state_dir,
     )
     resource = dlt.resource(pages(settings), name="user_operations", primary_key="hash", write_disposition="append")
     measure = Measure()

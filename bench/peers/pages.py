@@ -1,6 +1,7 @@
 """The pages of the list, one after the other, over one connection that stays open."""
 
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -15,6 +16,10 @@ class Input:
     chain_id: int
     api_key: str
     page_size: int
+    # What a killed run leaves for the next one.
+    state_dir: str
+    # 0: as fast as the explorer answers.
+    requests_per_second: int
 
 
 def read_input() -> Input:
@@ -26,7 +31,11 @@ def pages(settings: Input) -> Iterator[list[dict]]:
     fields = {"apikey": settings.api_key, "page_size": str(settings.page_size)}
     # As most HTTP clients do by themselves.
     pool = urllib3.PoolManager(headers={"accept-encoding": "gzip"})
+    due = time.monotonic()
     while True:
+        if settings.requests_per_second:
+            time.sleep(max(0, due - time.monotonic()))
+            due = max(due, time.monotonic()) + 1 / settings.requests_per_second
         body = orjson.loads(pool.request("GET", url, fields=fields).data)
         yield body["items"]
         if body["next_page_params"] is None:

@@ -11,21 +11,21 @@ from measure import Measure
 from pages import pages, read_input
 
 SCHEMA = """
-create schema peer;
-create table peer.addresses (
+create schema if not exists peer;
+create table if not exists peer.addresses (
   chain_id bigint, hash text collate "C", name text, is_contract boolean, is_verified boolean,
   proxy_type text, reputation text, primary key (chain_id, hash)
 );
-create table peer.user_operations (
+create table if not exists peer.user_operations (
   chain_id bigint, hash text collate "C", block_number bigint, timestamp timestamptz, status boolean,
   address_hash text collate "C", entry_point_hash text collate "C", entry_point_version text,
   transaction_hash text collate "C", fee numeric, primary key (chain_id, hash)
 );
-create index on peer.user_operations (chain_id, block_number, hash);
-create index on peer.user_operations (address_hash, chain_id);
-create index on peer.user_operations (timestamp desc nulls first, chain_id);
-create index on peer.user_operations using hash (transaction_hash);
-create index on peer.user_operations (chain_id, block_number) where timestamp is null;
+create index if not exists peer_block on peer.user_operations (chain_id, block_number, hash);
+create index if not exists peer_address on peer.user_operations (address_hash, chain_id);
+create index if not exists peer_time on peer.user_operations (timestamp desc nulls first, chain_id);
+create index if not exists peer_transaction on peer.user_operations using hash (transaction_hash);
+create index if not exists peer_untimed on peer.user_operations (chain_id, block_number) where timestamp is null;
 """
 
 ADDRESSES = """
