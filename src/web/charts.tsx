@@ -159,11 +159,11 @@ function timeLabels(_: uPlot, splits: number[], __: number, ___: number, step: n
   });
 }
 
-/** All of x plus half a step at both ends; a single time is the middle of its day or hour. */
+/** All of x plus half a step at both ends; a single time is the middle of its day, or of ten minutes. */
 function wholeOf(times: ArrayLike<number>): uPlot.Range.MinMax {
   const [from, to] = [times[0], times[times.length - 1]];
   if (from === undefined || to === undefined) return [null, null];
-  const half = (to - from) / times.length / 2 || (from % dayS === 0 ? dayS : 3_600) / 2;
+  const half = (to - from) / times.length / 2 || (from % dayS === 0 ? dayS : 600) / 2;
   return [from - half, to + half];
 }
 

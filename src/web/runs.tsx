@@ -98,8 +98,8 @@ function grouped(lines: readonly Line[]): Line[] {
     const last = groups.at(-1);
     const isSame = last !== undefined && last.cause !== null && last.cause === line.cause;
     const feed = last?.feed === line.feed ? line.feed : null;
-    const { times = 1 } = last ?? {};
-    if (isSame) groups.splice(-1, 1, { ...last, feed, times: times + 1, since: line.at });
+    const group = { feed, times: (last?.times ?? 1) + 1, since: line.at };
+    if (isSame) groups.splice(-1, 1, { ...last, ...group, reason: last.cause });
     else groups.push(line);
   }
   return groups;
@@ -107,16 +107,18 @@ function grouped(lines: readonly Line[]): Line[] {
 
 function linesOf({ runs, events }: RunsDocument): Line[] {
   const ofRuns = runs.map((run): Line => {
-    const cause = run.state === 'failed' ? `${run.lane} ${run.reason}` : null;
+    const cause = run.state === 'failed' ? run.reason : null;
     return { ...run, at: run.opened_at, reason: runReason(run), cause };
   });
   const ofEvents = events.map(({ at, feed, kind, sentence }): Line => {
-    return { at, feed, event: kind, reason: sentence, cause: kind + sentence };
+    return { at, feed, event: kind, reason: sentence, cause: sentence };
   });
   return [...grouped(ofRuns), ...grouped(ofEvents)].sort((a, b) => b.at.localeCompare(a.at));
 }
 
-const number = (value: number | undefined) => value !== undefined && count(value);
+/** Of one run: those of a group differ. */
+const number = (value: number | undefined, { times }: Line) =>
+  times === undefined && value !== undefined && count(value);
 
 const columnsOf = (now: string): Column<Line>[] => [
   [
@@ -126,10 +128,14 @@ const columnsOf = (now: string): Column<Line>[] => [
   ],
   ['Feed', ({ feed, state }) => (feed === null ? state && 'several' : <FeedLink feed={feed} />)],
   ['State', ({ event, state }) => (event ? eventLooks[event][0] : state && <Chip state={state} />)],
-  ['Lane', ({ lane }) => lane],
-  ['Took', ({ opened_at: at, ended_at: end }) => at && age(at, end ?? now), 'number'],
-  ['Pages', ({ pages }) => number(pages), 'number'],
-  ['Rows', ({ rows }) => number(rows), 'number'],
+  ['Lane', ({ lane, times }) => times === undefined && lane],
+  [
+    'Took',
+    ({ opened_at: at, ended_at: end, times }) => !times && at && age(at, end ?? now),
+    'number',
+  ],
+  ['Pages', (line) => number(line.pages, line), 'number'],
+  ['Rows', (line) => number(line.rows, line), 'number'],
   ['Reason', ({ reason }) => reason && <Named text={reason} />, 'long'],
 ];
 

@@ -95,6 +95,9 @@ test('runs that failed alike are one row, and so are equal events', async () => 
   await rows.getByText('4 since 11:04 UTC').waitFor();
   expect(await rows.getByText('HTTP 503').count()).toBe(1);
   expect(await rows.getByText('lost its connection').count()).toBe(1);
+  expect(await rows.first().innerText()).toMatch(
+    /several\s+failed\s+unreachable: HTTP 503, [\w ]+\.$/u,
+  );
   await page.evaluate(`location.hash = '#/feed/10/factories'`);
   await rows.getByText('5 since 10:53 UTC').waitFor();
 });

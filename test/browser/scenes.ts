@@ -378,7 +378,12 @@ export function sceneOf(name: SceneName): Scene {
   const cellsOfFeeds = status.feeds.map(({ feed }) => ({ feed, cells: cellsOf(name, feed) }));
   const scene = {
     status,
-    strips: { from: '2024-01-01T00:00:00Z', to: now, cells: 90, feeds: cellsOfFeeds },
+    strips: {
+      from: name === 'first-minute' ? before(90) : '2024-01-01T00:00:00Z',
+      to: now,
+      cells: 90,
+      feeds: cellsOfFeeds,
+    },
     coverage: coverageOf(unverified[name] ?? []),
     throughput,
     runs: runsOf(name),

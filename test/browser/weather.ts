@@ -205,10 +205,8 @@ export const weatherThroughput: Partial<
 > = {
   'first-minute': (usual) => ({
     ...usual,
-    bins: usual.bins.map((bin, at) => ({
-      ...bin,
-      ...(at < usual.bins.length - 1 && { pages: 0, rows: 0, credits: 0 }),
-      lag_s: null,
-    })),
+    from: before(60),
+    bin_s: 60,
+    bins: usual.bins.slice(-1).map((bin) => ({ ...bin, at: before(60), lag_s: null })),
   }),
 };
