@@ -22,7 +22,14 @@ const use = [
   'follow-changes',
 ];
 const run = ['operating', 'managed-postgres', 'http', 'metrics', 'alerts', 'logs', 'json', 'scale'];
-const understand = ['guarantees', 'architecture', 'addresses', 'decisions/README', 'SECURITY'];
+const understand = [
+  'guarantees',
+  'benchmarks',
+  'architecture',
+  'addresses',
+  'decisions/README',
+  'SECURITY',
+];
 const groups = { 'Use it': use, 'Run it': run, 'Understand it': understand };
 
 /** A link to what is no page leads to the repository. */
