@@ -8,6 +8,7 @@ const layers: readonly Readonly<Record<string, string>>[] = [
   {
     'app.ts': 'builds configuration, database, explorer and feeds',
     http: "the page's JSON, health and metrics over HTTP; it only reads",
+    mcp: 'tools of the Model Context Protocol, with the state of the lists that they read',
     web: 'the page: a small client over the JSON of `http/`',
   },
   { status: "status, findings, plan, and the page's JSON, with schemas" },

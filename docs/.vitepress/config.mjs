@@ -20,6 +20,7 @@ const use = [
   'dashboards',
   'export',
   'follow-changes',
+  'mcp',
 ];
 const run = ['operating', 'managed-postgres', 'http', 'metrics', 'alerts', 'logs', 'json', 'scale'];
 const understand = [

@@ -46,6 +46,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, readonly [string, 
   'Use the data:': {
     query: ['query the database: SQL, or a named query', () => import('./query.ts')],
     export: ['write tables, views or queries to files', () => import('./export.ts')],
+    mcp: ['answer AI assistants, by the Model Context Protocol', () => import('./mcp.ts')],
     db: ['the embedded Postgres; a shell in any database', () => import('./db.ts')],
   },
   'Operate:': {

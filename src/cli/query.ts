@@ -69,8 +69,6 @@ interface QueryOptions {
 
 /** A table is for people; programs read --json. */
 const tableRows = 1_000;
-/** Longer than queries of a large database take, and still stops endless ones. */
-const defaultTimeout = '60s';
 /** statement_timeout is an int32. */
 const longestTimeoutMs = 2 ** 31 - 1;
 const dayMs = 86_400_000;
@@ -78,8 +76,6 @@ const dayMs = 86_400_000;
 const mostDays = 36_500;
 
 export function register({ command, run, explain }: Registry): void {
-  const what = 'how long the server may work on it, such as 5m; 0: no limit';
-  const timeout = new Option('--timeout <time>', what);
   addDemo(command)
     .argument('[query]', 'a statement in SQL, or the name of a query')
     .option('--list', 'list the queries that have a name')
@@ -90,7 +86,7 @@ export function register({ command, run, explain }: Registry): void {
       `rows at most (default: ${tableRows} in a table, else all)`,
       wholeNumber(1),
     )
-    .addOption(timeout.argParser(timeoutOf).default(timeoutOf(defaultTimeout), defaultTimeout))
+    .addOption(timeoutOption('60s'))
     .option('--chain <chain>', 'of a named query: only this chain, by number or name')
     .option('--days <n>', 'of a named query: days before the newest item, such as 7 or 2w', daysOf)
     .action(run(query));
@@ -101,6 +97,13 @@ export function register({ command, run, explain }: Registry): void {
     'explorer-etl query --file report.sql --json > report.json',
   ];
   explain(examples, 'The transaction is read only. Times are in UTC.');
+}
+
+/** `--timeout`. The default is longer than queries of a large database take, and stops endless ones. */
+export function timeoutOption(fallback: string): Option {
+  const what = 'how long the server may work on a statement, such as 5m; 0: no limit';
+  const option = new Option('--timeout <time>', what);
+  return option.argParser(timeoutOf).default(timeoutOf(fallback), fallback);
 }
 
 /** A number of days, or a duration of whole days. */

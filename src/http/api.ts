@@ -2,7 +2,7 @@ import { Hono, type Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { codeOfFailure, describeDatabaseError, isCancelled } from '../db/failure.ts';
 import { execute, type Database } from '../db/transaction.ts';
-import { answerAsJson, answerQuestion, questions } from '../query/question.ts';
+import { answerAsJson, answerQuestion, questions, statementOf } from '../query/question.ts';
 import { StatementTimeoutError } from '../query/failure.ts';
 import { csvHead, csvLines } from '../query/value.ts';
 import { readCoverage, readStrips } from '../status/coverage.ts';
@@ -60,7 +60,11 @@ export function createApi({ reader, status, commandLine }: ApiSources): Hono {
   serve('/runs.json', (db, context) => readRuns(db, recentOf(context)));
   serve('/trace.json', (db, context) => traceTerm(db, context.req.query('term') ?? ''));
   serve('/queries.json', readQueries);
-  serve('/query.json', (db, context) => answerAsJson(db.$client, questionOf(context)));
+  serve('/query.json', async (db, context) => {
+    const question = questionOf(context);
+    const answer = await answerAsJson(db.$client, statementOf(question, {}));
+    return { name: question.name, ...answer };
+  });
   app.get('/query.csv', async (context) => {
     const question = questionOf(context);
     const { columns, rows } = await reader.inTurn((db) => answerQuestion(db.$client, question));

@@ -4,7 +4,7 @@ import type { Pool } from 'pg';
 import { z } from 'zod';
 import { packageFile } from '../package-file.ts';
 import { StatementError } from './failure.ts';
-import { readAnswer, type Piece, type TextRow, type Statement } from './read.ts';
+import { readAnswer, type Bounds, type Piece, type Statement, type TextRow } from './read.ts';
 import { readSums } from './sums.ts';
 import { isText, jsonText, readTypeNames } from './value.ts';
 
@@ -110,38 +110,40 @@ export function statementOf(
   return { text: placed, values };
 }
 
-/** Rows for the page: a chart shows no more. The command returns all. */
-const mostRows = 1_000;
-const longestValue = 1_000;
-/** Limit of a named query, in ms: the page's other queries wait for it. */
-const timeoutMs = 4_500;
-const never = new AbortController().signal;
+/** The page's limits: a chart shows no more rows, and its other queries wait. The command returns all. */
+const pageBounds: Bounds = { timeoutMs: 4_500, limit: 1_000, signal: new AbortController().signal };
 
 /**
  * Answers a question with its defaults, read only, limited in rows; long values are cut.
  * @throws StatementError, StatementTimeoutError and errors of Postgres
  */
-export async function answerQuestion(pool: Pool, question: Question): Promise<Piece> {
-  const bounds = { timeoutMs, limit: mostRows, signal: never };
+export const answerQuestion = (pool: Pool, question: Question): Promise<Piece> =>
+  answerStatement(pool, statementOf(question, {}), pageBounds);
+
+/** Reads an answer into memory. @throws as `readAnswer` */
+export async function answerStatement(
+  pool: Pool,
+  statement: Statement,
+  bounds: Bounds,
+  longest = 1_000,
+): Promise<Piece> {
   const all: TextRow[] = [];
   let last: Piece = { columns: [], rows: [], isCut: false };
-  for await (last of readAnswer(pool, statementOf(question, {}), bounds)) {
-    for (const row of last.rows)
-      all.push(row.map((value) => value?.slice(0, longestValue) ?? null));
+  for await (last of readAnswer(pool, statement, bounds)) {
+    for (const row of last.rows) all.push(row.map((value) => value?.slice(0, longest) ?? null));
   }
   return { ...last, rows: all };
 }
 
-/** The answer as JSON: columns with type names, values as numbers and booleans if they are exact. */
-export async function answerAsJson(pool: Pool, question: Question) {
+/** The answer as JSON: columns with type names, values as numbers and booleans if they are exact; long ones are cut. */
+export async function answerAsJson(pool: Pool, statement: Statement, bounds: Bounds = pageBounds) {
   const begin = performance.now();
-  const sums = await readSums(pool, question.text, { timeoutMs, signal: never });
-  const { columns, rows, isCut } = await answerQuestion(pool, question);
+  const sums = await readSums(pool, statement.text, bounds);
+  const { columns, rows, isCut } = await answerStatement(pool, statement, bounds);
   const ms = Math.round(performance.now() - begin);
   const oids = columns.map(({ type }) => type);
   const types = await readTypeNames(pool, oids);
   return {
-    name: question.name,
     columns: columns.map(({ name, type }) => ({ name, type: types.get(type) ?? '' })),
     rows: rows.map((row) => row.map((value, at) => cellOf(value, oids[at] ?? 0))),
     is_cut: isCut,

@@ -103,8 +103,8 @@ const shares: Readonly<Record<string, string>> = {
     ['pause', 'resume', 'run', 'reset', 'forget'].map((name) => [`feeds-${name}`, 'feeds-changed']),
   ),
 };
-/** test/integration/sync/demo.test.ts; psql has stdout for itself. */
-const elsewhere = ['demo', 'db shell'];
+/** test/integration/sync/demo.test.ts; psql and a protocol have stdout for themselves. */
+const elsewhere = ['demo', 'db shell', 'mcp'];
 
 test('these tests call every command', async () => {
   expect([...Object.keys(shared), ...ofOwnPlace, ...elsewhere].toSorted()).toEqual(
@@ -112,10 +112,10 @@ test('these tests call every command', async () => {
   );
 });
 
-test('every command but db shell has a JSON schema of its name', async () => {
+test('every command but db shell and mcp has a JSON schema of its name', async () => {
   const named = (await leaves()).map((leaf) => leaf.replace(' ', '-'));
   const without = named.filter((name) => !schemas.has(shares[name] ?? name));
-  expect(without).toEqual(['db-shell']);
+  expect(without).toEqual(['mcp', 'db-shell']);
 });
 
 describe('with --json there is one document on stdout', () => {
@@ -214,7 +214,7 @@ describe('a failure with --json is a document of its own, and a message on stder
 
   test('every command that reads the configuration: an invalid file', async () => {
     const cwd = await configFolder({ explorer: { page_size: 'many' }, chainz: [] });
-    const others = new Set(['demo', 'init', 'simulate', 'db shell']);
+    const others = new Set(['demo', 'init', 'simulate', 'db shell', 'mcp']);
     for (const leaf of (await leaves()).filter((one) => !others.has(one))) {
       const args = [...leaf.split(' '), ...(required[leaf] ?? []), '--json'];
       const { stdout, stderr } = await call(args, { cwd });
@@ -272,6 +272,7 @@ describe('a failure with --json is a document of its own, and a message on stder
     ],
     ['a statement that writes', ['query', 'drop table x', '--json'], { kind: 'statement' }],
     ['psql', ['db', 'shell', '--json'], { kind: 'usage' }],
+    ['a protocol', ['mcp', '--json'], { kind: 'usage' }],
   ])('%s', async (_, args, error) => {
     const { stdout } = await call(args, { env: { DATABASE_URL: database.url } });
     expect(JSON.parse(stdout)).toMatchObject({ exit: wrongUse, errors: [error] });

@@ -16,6 +16,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, normalize } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { withClient } from '../harness/client.ts';
@@ -123,7 +125,10 @@ const shipped = [
 ];
 /** All that an installation brings, the embedded Postgres included. */
 const mostInstalled = { packages: 85, bytes: 120_000_000 };
-const manifestSchema = z.object({ dependencies: z.record(z.string(), z.string()) });
+const manifestSchema = z.object({
+  dependencies: z.record(z.string(), z.string()),
+  peerDependencies: z.record(z.string(), z.string()),
+});
 const installedSchema = z.object({
   packages: z.record(z.string(), z.object({ hasInstallScript: z.boolean().default(false) })),
 });
@@ -184,7 +189,7 @@ test('every link between the documents of the package leads to a file in it', as
 
 test('the package holds our code only, and all that it imports is declared at an exact version', async () => {
   const home = join(folder, 'node_modules/explorer-etl');
-  const { dependencies } = manifestSchema.parse(
+  const { dependencies, peerDependencies: peers } = manifestSchema.parse(
     JSON.parse(await readFile(join(home, 'package.json'), 'utf8')),
   );
   for (const version of Object.values(dependencies)) expect(version).toMatch(/^\d+\.\d+\.\d+$/u);
@@ -201,7 +206,9 @@ test('the package holds our code only, and all that it imports is declared at an
     .map((name) => /^(?:@[^/]+\/)?[^/]+/u.exec(name)![0]);
   // Only a clone, which has the dev dependencies, builds the page while it runs.
   const packages = new Set(imported.filter((name) => name !== 'rolldown'));
-  expect([...packages].toSorted()).toEqual(Object.keys(dependencies).toSorted());
+  expect([...packages].toSorted()).toEqual(
+    [...Object.keys(dependencies), ...Object.keys(peers)].toSorted(),
+  );
 });
 
 test('an installation has at most 85 packages and 120 MB, and only the embedded Postgres has an install script', async () => {
@@ -325,6 +332,28 @@ test('the installed package serves the page, with all that the page loads, and m
   child.kill('SIGTERM');
   await once(child, 'close');
   expect(child.exitCode).toBe(0);
+});
+
+test('mcp says what to install without its package, and serves its tools with it', async () => {
+  const { url } = await freshDatabase();
+  const env = { ...environment(), DATABASE_URL: url };
+  const sdk = '@modelcontextprotocol/sdk';
+  const absent = run(process.execPath, [program, 'mcp'], folder, { env });
+  await expect(absent).rejects.toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringMatching(/^explorer-etl: mcp needs .*: npm install @modelc.*\/sdk,.*\n$/u),
+  });
+
+  const other = await mkdtemp(join(scratch, 'mcp-'));
+  const quietly = ['--omit=dev', '--prefer-offline', '--no-audit', '--no-fund'];
+  await run('npm', ['install', ...quietly, join(scratch, packed.filename), sdk], other);
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  const args = [join(other, 'node_modules/explorer-etl/bin/explorer-etl.js'), 'mcp'];
+  const command = process.execPath;
+  await client.connect(new StdioClientTransport({ command, args, env: { DATABASE_URL: url } }));
+  onTestFinished(() => client.close());
+  expect((await client.listTools()).tools.map(({ name }) => name)).toContain('run_question');
 });
 
 test('on an old Node, the program names the version that it needs, in one line', async () => {

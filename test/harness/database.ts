@@ -270,7 +270,7 @@ export async function grantedDatabase(): Promise<TestDatabase> {
 }
 
 /** A user who logs in with one of the roles, and no other right. */
-export async function userWith(database: TestDatabase, role: string): Promise<OpenDatabase> {
+export async function userWith(database: UsedDatabase, role: string): Promise<OpenDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   await database.pool.query(`create role ${name} login password 'test' in role ${role}`);
   const url = new URL(database.url);

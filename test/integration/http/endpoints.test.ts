@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { expect, onTestFinished, test } from 'vitest';
 import { createPulse, type HttpServer } from '../../../src/http/server.ts';
 import { createReader } from '../../../src/http/reader.ts';
-import { answerAsJson, readQuestion } from '../../../src/query/question.ts';
+import { answerAsJson } from '../../../src/query/question.ts';
 import * as documents from '../../../src/status/endpoints.ts';
 import { statusDocument } from '../../../src/status/schema.ts';
 import type { SimulatedChain } from '../../../simulator/index.ts';
@@ -220,7 +220,7 @@ test.each([
 test('long arrays, documents and texts of a result are cut, and numbers stay numbers', async () => {
   const statement = `select array_fill('ten chars'::text, array[200]) as a, to_jsonb(repeat('x', 2000)) as d,
                             repeat('x', 2000) as t, 2::numeric ^ 80 as n, 0.5::float8 as f, true as b`;
-  const { rows } = await answerAsJson(copied.pool, readQuestion('mine', statement));
+  const { rows } = await answerAsJson(copied.pool, { text: statement, values: [] });
   expect(rows).toEqual([
     [
       expect.stringMatching(/^\{"ten chars",.{987}$/u),
