@@ -20,6 +20,7 @@ const use = [
   'dashboards',
   'export',
   'follow-changes',
+  'dbt',
   'mcp',
 ];
 const run = ['operating', 'managed-postgres', 'http', 'metrics', 'alerts', 'logs', 'json', 'scale'];

@@ -36,6 +36,7 @@ const sources = [
   'questions',
   'sql',
   'dashboards',
+  'dbt',
   'deploy',
   'docs',
   'LICENSE',
@@ -120,6 +121,7 @@ const shipped = [
   /^dist\/web\/[\w-]+\.(?:html|js|css|svg)$/u,
   /^src\/sync\/SPEC\.md$/u,
   /^dashboards\/.+\.(?:json|yaml|yml|zip)$/u,
+  /^dbt\/.+\.(?:yml|sql)$/u,
   /^deploy\/.+\.(?:md|yaml|service)$/u,
   /^docs\/.+\.(?:md|svg|py)$/u,
 ];
