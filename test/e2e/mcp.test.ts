@@ -83,7 +83,7 @@ async function session({ url = database.url, flags = [] as readonly string[] } =
 
 const feedsOf = ({ lists }: z.infer<typeof answerShape>) => lists.map(({ feed }) => feed);
 
-test('a client asks ten questions, and each answer says what is complete of the lists that it reads', async () => {
+test('a client calls ten times, and each answer says what is complete of the lists that it reads', async () => {
   const { client, answer } = await session();
   expect(client.getInstructions()).toMatch(/caution/u);
   const { tools } = await client.listTools();
