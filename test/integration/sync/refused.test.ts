@@ -21,7 +21,7 @@ test('where nothing was ever served, sync fails and names the address', async ()
   const text = stdout.replaceAll(/\s+/gu, ' ');
   expect(code).toBe(1);
   expect(text).toMatch(/: HTTP 404, no route; base_url is http:\/\/127\.0\.0\.1:\d+\. /u);
-  expect(text).toContain('check the path of base_url (or EXPLORER_BASE_URL) and the chain');
+  expect(text).toContain('Check the path of base_url (or EXPLORER_BASE_URL) and the chain');
   expect(await scene.reasons()).toContainEqual(
     expect.objectContaining({ code: 'unsupported', severity: 'action' }),
   );
