@@ -208,6 +208,17 @@ test('a statement ends in the database when the client cancels its call, or leav
   await eventually('it to end again', async () => (await running()).length === 0);
 });
 
+test('findings that take longer than --timeout are unknown, and the answer says so', async () => {
+  const { answer } = await session({ flags: ['--timeout', '2s'] });
+  const locker = await database.pool.connect();
+  onTestFinished(() => locker.release(true));
+  await locker.query('begin; lock table etl.pages in access exclusive mode');
+  const count = await answer('query', { sql: 'select count(*) from explorer.user_operations' });
+  expect(count).toMatchObject({ rows: [[50]], lists: [{ open_findings: null }] });
+  expect(count.lists[0]?.complete).toHaveLength(1);
+  expect(count.caution).toMatch(/10\/user-operations \(unknown\)/u);
+});
+
 test('no answer holds the key, and stderr does not either', async () => {
   const { query, transport } = await session();
   let stderr = '';

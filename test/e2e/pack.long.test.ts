@@ -104,7 +104,7 @@ async function run(
 }
 
 /** A tenth more than it takes, for what is added meanwhile; who meets it looks what grew. */
-const mostBytes = { packed: 700_000, unpacked: 2_700_000 };
+const mostBytes = { packed: 770_000, unpacked: 2_700_000 };
 /** All that is in the package, each of them at least once. */
 const shipped = [
   /^package\.json$/u,
