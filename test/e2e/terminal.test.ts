@@ -135,6 +135,7 @@ describe('control characters in a database colour nothing and move no cursor in 
     ['db', 'url'],
     ['migrate'],
     ['replay', '--chain', '10'],
+    ['mcp', hostile],
     ['simulate', '--chains', hostile],
   ];
 
