@@ -205,7 +205,7 @@ export function parseBody(
   const text = body.toString('utf8').replace(/^\uFEFF/u, '');
   try {
     const value = parseExactly(text);
-    return unstorable.test(text) ? storable(value) : value;
+    return text.includes('\\u') && unstorable.test(text) ? storable(value) : value;
   } catch {
     // A SyntaxError quotes the body, so it is not the cause.
     throw notPage(`the body is not JSON: ${excerpt(text, redact)}`);

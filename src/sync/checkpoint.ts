@@ -42,10 +42,12 @@ export async function lockWalk(
       select next.position - 1
       from json_array_elements(${JSON.stringify(cursors)}::json) with ordinality as next(cursor, position)
       where next.cursor::text <> 'null'
-        and exists (
-          select from etl.pages
+        -- A limit keeps it a look into the index for each: a join reads all pages of the walk.
+        and (
+          select true from etl.pages
           where walk_id = ${walk.id}
             and md5(coalesce(cursor_in, '{}')::text) = md5(next.cursor::jsonb::text)
+          limit 1
         )
     ) as used, array(
       select path from etl.always_present_fields where always_present_fields.feed = walks.feed
