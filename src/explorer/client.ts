@@ -1,4 +1,4 @@
-import { Agent, type Dispatcher, EnvHttpProxyAgent, request as httpRequest } from 'undici';
+import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
 import { failures, systemLabel } from '../failure.ts';
 import { createRedactor } from '../redact.ts';
 import { ExplorerError } from './error.ts';
@@ -174,20 +174,55 @@ export async function exchange(url: URL, options: ExchangeOptions): Promise<Exch
   }
 }
 
+const requestHeaders = {
+  accept: 'application/json',
+  'accept-encoding': 'gzip, br',
+  'user-agent': 'explorer-etl',
+};
+
+/** Collects the chunks itself: undici's `request` makes a stream of them, which costs as much as all the rest of it. */
 async function receive(url: URL, signal: AbortSignal, options: ExchangeOptions): Promise<Exchange> {
-  const answer = await httpRequest(url, {
-    dispatcher: options.dispatcher,
-    headers: {
-      accept: 'application/json',
-      'accept-encoding': 'gzip, br',
-      'user-agent': 'explorer-etl',
+  const { dispatcher, maxBodyBytes } = options;
+  const { promise, resolve, reject } = Promise.withResolvers<Exchange>();
+  let status = 0;
+  let headers: Headers = {};
+  const chunks: Buffer[] = [];
+  let controller: Dispatcher.DispatchController | null = null;
+  const abort = () => {
+    controller?.abort(signal.reason as Error);
+    reject(signal.reason as Error);
+  };
+  signal.addEventListener('abort', abort, { once: true });
+  const path = `${url.pathname}${url.search}`;
+  dispatcher.dispatch(
+    { origin: url.origin, path, method: 'GET', headers: requestHeaders },
+    {
+      onRequestStart(started) {
+        controller = started;
+        if (signal.aborted) abort();
+      },
+      onResponseStart(_controller, statusCode, received) {
+        [status, headers] = [statusCode, received];
+      },
+      onResponseData: (_controller, chunk) => void chunks.push(chunk),
+      onResponseEnd() {
+        const raw = Buffer.concat(chunks);
+        try {
+          const body = decompress(raw, headers, maxBodyBytes);
+          resolve({ status, headers, body, bytes: raw.length });
+        } catch (error) {
+          reject(error);
+        }
+      },
+      // A body over the limit ends here with undici's error: the dispatcher has `maxResponseSize`.
+      onResponseError: (_controller, error) => reject(error),
     },
-    signal,
-  });
-  // A body over the limit ends here with undici's error: the dispatcher has `maxResponseSize`.
-  const raw = Buffer.from(await answer.body.arrayBuffer());
-  const body = decompress(raw, answer.headers, options.maxBodyBytes);
-  return { status: answer.statusCode, headers: answer.headers, body, bytes: raw.length };
+  );
+  try {
+    return await promise;
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
 }
 
 /** Codes of undici and zlib for a body over the limit. */
