@@ -140,12 +140,15 @@ function mergeObservations(
       newer.row[column],
       informed && !newer.missing.includes(column),
     );
-  return {
-    page_id: newer.page_id,
-    row: { ...newer.row, ...Object.fromEntries(mergedColumns.map((c) => [c, choose(c)])) },
-    lists: forLists((list) => mergeLists(older.lists[list], newer.lists[list])),
-    missing: mergeMissing(older, newer),
-  };
+  const row = { ...newer.row, ...Object.fromEntries(mergedColumns.map((c) => [c, choose(c)])) };
+  const lists = forLists((list) => mergeLists(older.lists[list], newer.lists[list]));
+  // A stub that adds nothing makes what is known no newer: its page could not show it again.
+  const addsNothing =
+    !informed &&
+    mergedColumns.every((column) => isSame(older.row[column], row[column])) &&
+    addressListNames.every((name) => isSameList(older.lists[name], lists[name]));
+  const { page_id } = addsNothing ? older : newer;
+  return { page_id, row, lists, missing: mergeMissing(older, newer) };
 }
 
 /** Whether two observations that were read whole say the same, as most do that stand on one page. */

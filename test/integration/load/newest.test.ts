@@ -69,6 +69,19 @@ test('a page that is committed after a newer one does not restore child rows tha
   expect(await stored(pool, 'block_rewards', 'position, reward')).toEqual([]);
 });
 
+test('a bare hash on a later page of the same transaction is no newer observation', async () => {
+  const { pool } = await freshDatabase();
+  const bare = { hash: hashOf(2), address: addressOf(1) };
+  await load(pool, 'user-operations', [older, { page_id: 4, items: [bare] }]);
+  expect(await stored(pool, 'addresses', 'name, page_id')).toEqual([{ name: 'old', page_id: '3' }]);
+  // As an older version left it, which did not read the name.
+  await pool.query('update explorer.addresses set name = null');
+
+  await load(pool, 'user-operations', [older]);
+
+  expect(await stored(pool, 'addresses', 'name')).toEqual([{ name: 'old' }]);
+});
+
 test('a page does not write rows that are equal', async () => {
   const { pool } = await freshDatabase();
   await load(pool, 'optimism-batch-blocks', [block(3, 1, ['8', '9'])]);
