@@ -125,7 +125,7 @@ export async function writePage(machine: string, table: ReturnType<typeof tableO
   const body = `# Benchmarks
 
 \`npm run bench peers -- --write --pages ${pages} --runs ${runs} --latency ${latencyMs} --rate ${rate}\` wrote this page on
-${new Date().toISOString().slice(0, 10)}. It copies one list of ${pages * pageSize} user operations, ${pageSize} on a page, from a simulated
+${new Date().toISOString().slice(0, 10)}. It copies one list of ${(pages * pageSize).toLocaleString('en')} user operations, ${pageSize} on a page, from a simulated
 explorer into an empty database; ${runs} times, the programs in turn. Figures are medians, with the least and the most.
 
 \`\`\`text
@@ -142,7 +142,7 @@ For the share of the key, the explorer allows ${rate} requests per second for ${
 
 ## What is compared
 
-- **This program** checks each page, keeps a ledger of pages and coverage, and can tell that nothing is missing.
+- **This program** checks each page, keeps a ledger of pages and coverage, and can show that nothing is missing.
 - **A script of an afternoon**: two tables with the same indexes, one transaction a page, the next page read meanwhile.
 - **dlt**: CSV files, two workers, nested values as tables.
 - **Airbyte's CDK**: a low-code source, its messages as JSON, and a destination that copies batches. The platform with
