@@ -10,7 +10,7 @@ import { lanes, runStates } from '../lists/tables.ts';
  */
 
 export const isoTime = z.iso.datetime({ offset: true });
-const instantOrNull = isoTime.nullable();
+const isoTimeOrNull = isoTime.nullable();
 export const count = z.int().min(0);
 const seconds = z.number();
 /** Chain id, slash, operation. */
@@ -95,9 +95,9 @@ export const lane = z.strictObject({
   run_opened_at: isoTime,
   reason: z.string().nullable(),
   /** The end of a back-off. */
-  until: instantOrNull,
-  last_success_at: instantOrNull,
-  last_page_at: instantOrNull,
+  until: isoTimeOrNull,
+  last_success_at: isoTimeOrNull,
+  last_page_at: isoTimeOrNull,
   /** Over the last five minutes; null: no pages. */
   pages_per_second: z.number().nullable(),
   /** Since its last page; null: no worker has it. */
@@ -133,7 +133,7 @@ export const feed = z.strictObject({
   /** False: no deployment wants it, so it is at rest. */
   is_wanted: z.boolean(),
   /** Since when a person has paused it; null: it is not. */
-  paused_since: instantOrNull,
+  paused_since: isoTimeOrNull,
   /** The order of the list. */
   kind: z.custom<ListKindName>((name) => typeof name === 'string'),
   unit: positionUnit,
@@ -148,8 +148,8 @@ export const feed = z.strictObject({
   /** Ways in which items differ from the specification of this version. */
   schema_drift: count,
   archived_bytes: count,
-  last_page_at: instantOrNull,
-  last_success_at: instantOrNull,
+  last_page_at: isoTimeOrNull,
+  last_success_at: isoTimeOrNull,
   /** The newest item, against the list's usual interval; null: unknown. */
   newest_item: z
     .strictObject({
@@ -163,7 +163,7 @@ export const feed = z.strictObject({
   /** Age of the newest item, of the newest batch's last block, or of the last ranking. */
   lag_s: seconds.nullable(),
   poll: z.strictObject({
-    last_at: instantOrNull,
+    last_at: isoTimeOrNull,
     age_s: seconds.nullable(),
     /** `configured`: the file's freshness. `schedule`: two intervals. `daily`: no `start` yet. */
     target: z
@@ -171,7 +171,7 @@ export const feed = z.strictObject({
       .nullable(),
     /** Null: the first read has not ended, or no new item can come. */
     is_met: z.boolean().nullable(),
-    next_at: instantOrNull,
+    next_at: isoTimeOrNull,
   }),
   verified: z.strictObject({
     is_verified: z.boolean(),
@@ -187,13 +187,13 @@ export const feed = z.strictObject({
   left: z.strictObject({
     requests: estimate,
     ends_in_s: seconds.nullable(),
-    ends_at: instantOrNull,
+    ends_at: isoTimeOrNull,
   }),
   progress: z.strictObject({
     /** The start of the current walk, and its position. */
     reached: z.strictObject({ top: count.nullable(), bottom: count.nullable() }).nullable(),
     /** Time of the oldest item above which nothing is missing; null: no such item, or no times. */
-    reached_at: instantOrNull,
+    reached_at: isoTimeOrNull,
   }),
   lanes: z.array(lane),
 });
@@ -213,7 +213,7 @@ const money = { spent: count, limit: count.nullable(), left: z.int().nullable() 
 
 export const keyCredits = z.strictObject({
   ...money,
-  paused_until: instantOrNull,
+  paused_until: isoTimeOrNull,
   failure: failureOrNull,
   reason: z.string().nullable(),
   /** What the files of processes at work say of it; of several, the lowest hold. */
@@ -235,14 +235,14 @@ export const statusDocument = z.strictObject({
     state: z.enum(overallStates),
     sentence: z.string(),
     /** Null: unknown. */
-    since: instantOrNull,
+    since: isoTimeOrNull,
     command: z.string().nullable(),
   }),
   reasons: z.array(reason),
   totals: z.strictObject({
     rows: count,
     rows_today: count,
-    newest_item_at: instantOrNull,
+    newest_item_at: isoTimeOrNull,
     /** Of all feeds with a known share. */
     verified_share: z.number().min(0).max(1).nullable(),
   }),
@@ -253,7 +253,7 @@ export const statusDocument = z.strictObject({
   }),
   /** Null: the database did not report the status. */
   workers: z.strictObject({ start: count, once: count }).nullable(),
-  next_poll_at: instantOrNull,
+  next_poll_at: isoTimeOrNull,
   /** Whose files want feeds, with how many feeds and processes at work. */
   deployments: z.array(z.strictObject({ name: z.string(), feeds: count, workers: count })),
   /** Feeds that no deployment wants, which are left out of `feeds`. */
