@@ -10,7 +10,10 @@ type Limits = Omit<Bounds, 'limit'>;
 /** Ranges and findings shown of a list. */
 const most = 5;
 
-/** Texts of views, functions and what sums up. A view about feeds is not followed: others name it for caveats. */
+/**
+ * Texts of views, functions and what sums up, those of users too; a table of a user may have rows of any list. A view
+ * about feeds is not followed: others name it for caveats.
+ */
 export const definitions = `
   select name, string_agg(text, ' ')
   from pg_namespace, lateral (
@@ -18,11 +21,19 @@ export const definitions = `
     where relnamespace = pg_namespace.oid and relkind = 'v'
       and not exists (select from pg_attribute where attrelid = pg_class.oid and attname = 'feed')
     union all
+    select relname, (
+      select string_agg(listed.relname, ' ') from pg_class as listed
+      where relnamespace = 'explorer'::regnamespace and relkind = 'r'
+    )
+    from pg_class
+    where relnamespace = pg_namespace.oid and relkind in ('r', 'p', 'm', 'f')
+      and nspname not in ('explorer', 'etl', 'pgboss')
+    union all
     select unnest(proname || array(select (regexp_matches(prosrc, 'insert into etl\\.(\\w+)', 'g'))[1]::name)),
            coalesce(pg_get_function_sqlbody(oid), prosrc)
     from pg_proc where pronamespace = pg_namespace.oid
   ) as defined (name, text)
-  where nspname in ('explorer', 'etl')
+  where nspname <> 'information_schema' and not starts_with(nspname, 'pg_')
   group by name`;
 
 const namesIn = (text: string) => text.toLowerCase().match(/\w+/gu) ?? [];

@@ -67,6 +67,18 @@ test('a client calls ten times, and each answer says what is complete of the lis
   expect(feedsOf(status)).toEqual(['10/factories', '10/user-operations']);
 });
 
+test('a statement that also reads what a user made has the lists behind it', async () => {
+  await database.query(`
+    create schema mine;
+    create view mine.recent as select hash from explorer.user_operations;
+    create table mine.kept as select hash from explorer.blocks`);
+  const { answer } = await openSession(database.url);
+  for (const relation of ['mine.recent', 'mine.kept']) {
+    const sql = `select count(*) from explorer.factories, ${relation}`;
+    expect(feedsOf(await answer('query', { sql })), relation).toContain('10/user-operations');
+  }
+});
+
 test('a call that fails says why, and the next one is answered', async () => {
   const { request, answer } = await openSession(database.url);
   const statement = (sql: string) => ['query', { sql }] as const;
