@@ -8,12 +8,8 @@ import { hasPrometheus } from './test/prometheus/binaries.ts';
  * and more. A test that meets its limit hangs; no test has one of its own for being slow.
  */
 const limitsMs = {
-  unit: 60_000,
-  conventions: 300_000,
+  short: 1_200_000,
   browser: 300_000,
-  integration: 300_000,
-  fault: 1_200_000,
-  e2e: 1_200_000,
   alone: 300_000,
   long: 3_600_000,
   citus: 1_200_000,
@@ -44,14 +40,37 @@ function project(name: Project, options: Options): TestProjectInlineConfiguratio
   const limitMs = limitsMs[name];
   return {
     extends: true,
-    test: { name, testTimeout: limitMs, hookTimeout: limitMs, ...options },
+    test: {
+      name,
+      testTimeout: limitMs,
+      hookTimeout: limitMs,
+      provide: { isLong: false },
+      ...options,
+    },
   };
 }
 
-/** To load the program again for each file takes as long as a fifth of the tests. */
-function folder(name: Project, options: Options = {}): TestProjectInlineConfiguration {
+/** Files of many alike cases: `npm test` has one of each sort, the long suite all of them. */
+const withMoreCases = [
+  'test/unit/foreign-text.test.ts',
+  'test/integration/ranking/fallen.test.ts',
+  'test/integration/sync/batch-lies.test.ts',
+  'test/integration/sync/batches.test.ts',
+  'test/integration/sync/fallen-evidence.test.ts',
+  'test/integration/sync/repair.test.ts',
+];
+
+/**
+ * Each worker of a project loads the program once for all of its files: to load it for each file would take a fifth
+ * of the tests' time, so what needs no other setup is one project.
+ */
+function folders(
+  name: Project,
+  names: readonly string[],
+  options: Options = {},
+): TestProjectInlineConfiguration {
   return project(name, {
-    include: [`test/${name}/**/*.test.ts`],
+    include: names.map((folder) => `test/${folder}/**/*.test.ts`),
     exclude: [...configDefaults.exclude, long, alone],
     isolate: false,
     ...options,
@@ -59,7 +78,7 @@ function folder(name: Project, options: Options = {}): TestProjectInlineConfigur
 }
 
 const isLongest = ({ moduleId }: TestSpecification) =>
-  /\/(?:fault\/(?:kill|week)\.long|db\/plans|unit\/foreign-text)\./u.test(moduleId);
+  /\/(?:fault\/(?:kill|week)\.long|db\/plans\.long|[^/]+\.alone)\./u.test(moduleId);
 
 /** What takes longest begins first: else one of them ends alone, long after the others. */
 class LongestFirst extends BaseSequencer {
@@ -81,14 +100,10 @@ export default defineConfig({
     teardownTimeout: limitsMs.citus,
     sequence: { sequencer: LongestFirst },
     projects: [
-      folder('unit'),
-      folder('conventions'),
-      folder('integration'),
-      folder('fault'),
-      folder('e2e'),
-      folder('browser', { globalSetup: browserSetup }),
+      folders('short', ['unit', 'conventions', 'integration', 'fault', 'e2e']),
+      folders('browser', ['browser'], { globalSetup: browserSetup }),
       project('alone', { include: [alone] }),
-      project('long', { include: [long] }),
+      project('long', { include: [long, ...withMoreCases], provide: { isLong: true } }),
       // One cluster of three servers, of which a test kills one.
       project('citus', {
         globalSetup: ['test/citus/global-setup.ts'],
@@ -107,7 +122,7 @@ export default defineConfig({
         maxWorkers: 7,
         sequence: { groupOrder: 2 },
       }),
-      folder('pictures', { globalSetup: browserSetup, isolate: true }),
+      folders('pictures', ['pictures'], { globalSetup: browserSetup, isolate: true }),
     ],
   },
 });

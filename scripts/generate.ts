@@ -7,7 +7,7 @@ import { once } from 'node:events';
  */
 const vitest = ['node_modules/vitest/vitest.mjs', 'run'];
 const generators = {
-  schema: [...vitest, '--project=unit', 'test/unit/config/schema.test.ts', '--update'],
+  schema: [...vitest, '--project=short', 'test/unit/config/schema.test.ts', '--update'],
   tables: ['scripts/tables-doc.ts'],
   modules: ['scripts/modules-doc.ts'],
   dashboards: ['scripts/dashboards.ts'],

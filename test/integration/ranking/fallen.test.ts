@@ -3,6 +3,7 @@ import { addressOf, honestly, type Page, range } from '../../harness/kept.ts';
 import { openRunner } from '../../harness/runner.ts';
 import { followLists, plainChain } from '../../harness/sync.ts';
 import { pageSize } from '../sync/lying-list.ts';
+import { inLong } from '../../harness/long-cases.ts';
 
 // A conclusion falls with its evidence, and no absence is concluded from a place that is not confirmed.
 
@@ -48,8 +49,8 @@ test('what a single walk of three met, while rows moved, is in no first ranking'
 
 test.each([
   ['more factories', countsOf(101, 190)],
-  ['fewer', countsOf(101, 130)],
   ['as many, and half of them the same', countsOf(31, 90)],
+  ...inLong<[string, ReturnType<typeof countsOf>]>(['fewer', countsOf(101, 130)]),
 ])(
   'a first ranking of another chain with %s falls once two walks differ alike',
   async (_name, counts) => {

@@ -8,6 +8,7 @@ import {
   type KeptBlock,
   range,
 } from '../../harness/kept.ts';
+import { inLong } from '../../harness/long-cases.ts';
 
 // A batch waits for what is to come only if what is there does not contradict it.
 
@@ -63,9 +64,11 @@ const some = (number: number): readonly KeptBlock[] => fullBatch(number).slice(0
 
 test.each<readonly [string, number, readonly KeptBlock[]]>([
   ['blocks that follow the newest batch', 6, some(6)],
-  ['blocks of another chain', 6, some(40)],
   ['blocks of a later batch', 7, some(7)],
-  ['blocks of the newest batch', 6, some(5)],
+  ...inLong<[string, number, readonly KeptBlock[]]>(
+    ['blocks of another chain', 6, some(40)],
+    ['blocks of the newest batch', 6, some(5)],
+  ),
 ])('a number above the newest that once has %s is none', async (_name, number, blocks) => {
   const { list, poll, verify, states, membersOf } = await batchWorld(5);
   await poll(0);

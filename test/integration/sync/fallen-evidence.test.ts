@@ -12,6 +12,7 @@ import {
 import { batchBlocks, batchWorld } from '../../harness/batch-world.ts';
 import { followLists } from '../../harness/sync.ts';
 import { copiedList, lyingList, pages } from './lying-list.ts';
+import { inLong } from '../../harness/long-cases.ts';
 
 // A conclusion falls with its evidence, and no absence is concluded from a place that is not confirmed.
 
@@ -85,7 +86,7 @@ const oneHigh = (page: Page): Page => ({
   })),
 });
 
-test.each([2, 5, pages])(
+test.each([2, ...inLong(5), pages])(
   'page %i of a first reading, with all numbers one too high, confirms none of them',
   async (nth) => {
     const { list, sync, removed, expectComplete, expectNothingHidden } = await lyingList();
@@ -120,7 +121,7 @@ test('an item out of order that is on no later page of either place has left the
 /** Numbers of which 5 has no batch: blocks go on from 4 to 6. */
 const places = new Map([1, 2, 3, 4, 6, 7, 8, 9].map((number, place) => [number, place + 1]));
 
-test.each([6, 4])(
+test.each([6, ...inLong(4)])(
   'a number without a batch that once answers with the blocks of %i does not make that one empty',
   async (taken) => {
     const { list, poll, states, verify } = await batchWorld(0);

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { alterPage } from '../../../simulator/index.ts';
 import type { SyncDocument } from '../../../src/cli/sync.ts';
 import { chain, openProgram } from './program.ts';
+import { inLong } from '../../harness/long-cases.ts';
 const ofFactories = ['--chain', '10', '--operation', 'factories'];
 const ofOperations = ['--chain', '10', '--operation', 'user-operations'];
 
@@ -10,8 +11,8 @@ const chains = 'select chain_id::int from explorer.chains order by 1';
 
 test.each([
   ['a chain', ['--chain', '10']],
-  ['a chain that was never read', ['--chain', '8453']],
   ['a list that was never read', ofOperations],
+  ...inLong<[string, string[]]>(['a chain that was never read', ['--chain', '8453']]),
 ])(
   'repair of %s registers nothing, and reads nothing that verify does not report',
   async (_, flags) => {

@@ -1,7 +1,7 @@
 /**
  * Holds every page of `test/golden` against the rows beside it. To write the rows files anew:
  *
- *     GOLDEN_UPDATE=1 npx vitest run --project unit test/unit/operations/golden.test.ts
+ *     GOLDEN_UPDATE=1 npx vitest run --project short test/unit/operations/golden.test.ts
  *
  * Then read each change against the API's contract before it is committed: the rows files are the
  * truth, not the code. `shows` and `requested` are written by hand and stay as they are.
