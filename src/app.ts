@@ -51,10 +51,9 @@ import { presentWorkers } from './sync/workers.ts';
 import { signals } from './signals.ts';
 
 /** See docs/decisions/0002-page-transaction.md. */
-const writing = {
-  readAhead: 16,
+const waitingPages = {
   /** Sixteen of the service's pages are 1 MB. */
-  readAheadBytes: 4 * 1024 * 1024,
+  mostBytes: 4 * 1024 * 1024,
   /** What a kill may additionally lose, and how much later a long walk's rows appear. */
   gatherMs: 1_000,
 };
@@ -195,7 +194,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     archive,
     archiveDays,
     ledgerDays,
-    ...writing,
+    waiting: waitingPages,
     host,
     fetchPage: (request, signal) => wayOf(request.chainId).fetchPage(request, signal),
     keyVariable: (chainId) => wayOf(chainId).variable,

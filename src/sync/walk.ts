@@ -7,8 +7,9 @@ import { packBody } from './archive.ts';
 import { checkPage } from './check.ts';
 import { FencedError } from './checkpoint.ts';
 import { commitPages, type ToCommit } from './commit.ts';
-import type { ReadPage, WalkEnd } from './judge.ts';
+import { cursorText, type ReadPage, type WalkEnd } from './judge.ts';
 import { bottomOf, misplacedIn } from './order.ts';
+import { PageQueue, type QueueBounds } from './page-queue.ts';
 import { normalisePage, type PageReader, requestPage, type Step } from './page.ts';
 
 /** How a run of a walk ended. Only `ended` ends the walk itself. */
@@ -28,11 +29,10 @@ export interface WalkProgress {
 }
 
 export interface WalkDependencies extends Omit<PageReader, 'floor'> {
-  /** How many pages may wait to be written, and how many bytes of JSON. */
-  readonly readAhead: number;
-  readonly readAheadBytes: number;
-  /** How long pages wait for others that are written with them, in ms. */
-  readonly gatherMs: number;
+  /** What may wait to be written. */
+  readonly waiting: QueueBounds;
+  /** Monotonic, in ms. */
+  readonly now: () => number;
   readonly onCommit: (progress: WalkProgress) => void;
 }
 
@@ -46,7 +46,7 @@ export async function runWalk(
   dependencies: WalkDependencies,
   signal: AbortSignal,
 ): Promise<WalkOutcome> {
-  const queue = new PageQueue<ReadPage>(dependencies.readAhead, dependencies.readAheadBytes);
+  const queue = new PageQueue<ReadPage>(dependencies.waiting, dependencies.now);
   let current = walk;
   using reader = linkAbort(signal);
   const floor = () => current.floor;
@@ -74,10 +74,12 @@ export async function runWalk(
   return { is: 'failure', error: read.error, walk: current };
 }
 
+const wait = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal });
+
 /** Commits what the queue holds until it is drained or the walk ends. */
 async function writePages(
   walk: HeldWalk,
-  { db, operation, gatherMs, onCommit }: WalkDependencies,
+  { db, operation, onCommit }: WalkDependencies,
   queue: PageQueue<ReadPage>,
   onMove: (walk: HeldWalk) => void,
 ): Promise<WalkEnd | null> {
@@ -85,9 +87,7 @@ async function writePages(
   let above: ToCommit['above'] = 'unknown';
   for (;;) {
     // The first page shows others that the walk has arrived.
-    const read = await queue.takeAll(
-      current === walk ? undefined : (over) => sleep(gatherMs, undefined, { signal: over }),
-    );
+    const read = await queue.takeAll(current === walk ? null : wait);
     if (read.length === 0) return null;
     const committed = await commitPages(db, operation, current, { read, above });
     ({ walk: current, above } = committed);
@@ -115,6 +115,8 @@ export async function readPages(
 ): Promise<'read' | 'paused'> {
   if (!reader.budget.takePage()) return 'paused';
   let step = await firstStep(walk, reader);
+  /** Cursors that this slice of the walk has met. */
+  const met = new Set([cursorText(step.cursor)]);
   let answer = requestPage(walk, reader, step, signal);
   for (;;) {
     const judged = await checkPage(await answer, { walk, reader, step, queue, signal });
@@ -131,7 +133,10 @@ export async function readPages(
       expected: isEmpty ? (step.expected ?? named ?? null) : null,
     };
     const goesOn = end === null && reader.budget.takePage();
-    if (goesOn) {
+    // The commit of a page whose cursor was met before ends the walk: nothing is read beyond it.
+    const isRepeated = met.has(cursorText(next.cursor));
+    met.add(cursorText(next.cursor));
+    if (goesOn && !isRepeated) {
       answer = requestPage(walk, reader, next, signal);
       // It may fail before the queue has room for this page; it is awaited in the next round.
       answer.catch(() => undefined);
@@ -147,6 +152,11 @@ export async function readPages(
     const read = { page, end, emptyRun, isOlder: judged.isOlder, body: packed };
     const taken = await queue.push(read, judged.body.length);
     if (!goesOn || !taken) return end === null ? 'paused' : 'read';
+    if (isRepeated) {
+      await queue.drained();
+      signal.throwIfAborted();
+      answer = requestPage(walk, reader, next, signal);
+    }
     step = next;
   }
 }
@@ -167,91 +177,6 @@ async function firstStep(walk: WalkRow, { db, operation }: PageReader): Promise<
     isOlder: walk.is_older,
     expected: null,
   };
-}
-
-/**
- * A bounded queue of one producer and one consumer: `push` waits while it is full, `takeAll` while it is empty. The bound keeps
- * memory flat when the database is slower than the API.
- */
-export class PageQueue<Page> {
-  readonly #limit: number;
-  readonly #mostBytes: number;
-  #pages: Page[] = [];
-  #bytes = 0;
-  #closed = false;
-  #changed = Promise.withResolvers<void>();
-  /** Whether the consumer has done with what it took. */
-  #isIdle = false;
-  /** How many wait until it has done with all. */
-  #awaited = 0;
-
-  /** @param mostBytes it is full with the page that reaches them, so one of any size goes through */
-  constructor(limit: number, mostBytes = Number.POSITIVE_INFINITY) {
-    this.#limit = limit;
-    this.#mostBytes = mostBytes;
-  }
-
-  /** Returns false when the queue was closed and the page not taken. */
-  async push(page: Page, bytes = 0): Promise<boolean> {
-    while (this.#isFull() && !this.#closed) await this.#changed.promise;
-    if (this.#closed) return false;
-    this.#pages.push(page);
-    this.#bytes += bytes;
-    this.#wake();
-    return true;
-  }
-
-  /**
-   * All that waits, at least one page; empty only when the queue was closed and is drained. `gathering` settles, or its signal
-   * aborts, when the wait for more pages ends.
-   */
-  async takeAll(gathering?: (signal: AbortSignal) => Promise<unknown>): Promise<Page[]> {
-    this.#isIdle = true;
-    if (this.#pages.length === 0) this.#wake();
-    while (this.#pages.length === 0 && !this.#closed) await this.#changed.promise;
-    if (gathering !== undefined) await this.#gather(gathering);
-    this.#isIdle = false;
-    const pages = this.#pages;
-    this.#pages = [];
-    this.#bytes = 0;
-    this.#wake();
-    return pages;
-  }
-
-  async #gather(gathering: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
-    const ending = new AbortController();
-    let isOver = false;
-    const end = () => {
-      isOver = true;
-    };
-    const over = gathering(ending.signal).then(end, end);
-    const isRipe = () => isOver || this.#closed || this.#awaited > 0 || this.#isFull();
-    while (!isRipe()) await Promise.race([over, this.#changed.promise]);
-    ending.abort();
-  }
-
-  /** Resolves when the consumer has done with all that was pushed, or the queue is closed. */
-  async drained(): Promise<void> {
-    this.#awaited += 1;
-    this.#wake();
-    while (!this.#closed && (this.#pages.length > 0 || !this.#isIdle)) await this.#changed.promise;
-    this.#awaited -= 1;
-  }
-
-  /** No page is taken in any more; those that wait can still be taken out. */
-  close(): void {
-    this.#closed = true;
-    this.#wake();
-  }
-
-  #isFull(): boolean {
-    return this.#pages.length >= this.#limit || this.#bytes >= this.#mostBytes;
-  }
-
-  #wake(): void {
-    this.#changed.resolve();
-    this.#changed = Promise.withResolvers();
-  }
 }
 
 /**

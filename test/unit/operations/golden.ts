@@ -14,7 +14,8 @@ import { addressListNames, type AddressObservation } from '../../../src/load/add
 import { addresses } from '../../../src/load/tables.ts';
 import type { ReadPage } from '../../../src/sync/judge.ts';
 import type { NormalisedPage } from '../../../src/sync/page.ts';
-import { PageQueue, readPages } from '../../../src/sync/walk.ts';
+import { PageQueue } from '../../../src/sync/page-queue.ts';
+import { readPages } from '../../../src/sync/walk.ts';
 
 export const folder = join(import.meta.dirname, '../../golden');
 
@@ -108,8 +109,8 @@ async function walkOnePage(
     floor: null,
   };
   const answer = { page_id: 1, at: '2026-10-15T12:00:00Z', attempts: 1, latencyMs: 0 };
-  const queue = new PageQueue<ReadPage>(1);
-  const taken = queue.takeAll();
+  const queue = new PageQueue<ReadPage>({ mostBytes: 1, gatherMs: 0 }, () => 0);
+  const taken = queue.takeAll(null);
   let pages = 1;
   vi.spyOn(kindOf(start.operation), 'judgeEnd').mockResolvedValue({ is: 'supported' });
   const reader = {

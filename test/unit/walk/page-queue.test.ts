@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PageQueue } from '../../../src/sync/walk.ts';
+import { PageQueue } from '../../../src/sync/page-queue.ts';
 
 /** Whether a promise settles before all that is due now has run. */
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {
@@ -9,43 +9,55 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   return settled;
 }
 
-/** A queue of so many pages that holds the first ones. */
-async function queueOf(limit: number, pages: number, mostBytes?: number) {
-  const queue = new PageQueue<number>(limit, mostBytes);
-  for (let page = 1; page <= pages; page += 1) await queue.push(page);
-  return queue;
+const bounds = { mostBytes: 10, gatherMs: 1_000 };
+
+/** A queue that holds the first pages, of a byte each. `at` is the time. */
+async function queueOf(pages: number) {
+  const clock = { at: 0 };
+  const queue = new PageQueue<number>(bounds, () => clock.at);
+  for (let page = 1; page <= pages; page += 1) await queue.push(page, 1);
+  return { queue, clock };
 }
 
-test('accepts nothing beyond its limit until pages are taken out, in the order they came', async () => {
-  const queue = await queueOf(2, 2);
-  const third = queue.push(3);
-  expect(await isSettled(third)).toBe(false);
+const forEver = () => new Promise(() => undefined);
 
-  expect(await queue.takeAll()).toEqual([1, 2]);
+test('a page waits to be taken in until pages are taken out of a full queue, in their order', async () => {
+  const { queue } = await queueOf(9);
+  expect(await isSettled(queue.push(10, 100))).toBe(true);
+  const next = queue.push(11, 1);
+  expect(await isSettled(next)).toBe(false);
 
-  expect(await third).toBe(true);
-  expect(await queue.takeAll()).toEqual([3]);
+  expect(await queue.takeAll(null)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+
+  expect(await next).toBe(true);
+  expect(await queue.takeAll(null)).toEqual([11]);
 });
 
-test('is full with the page that reaches the most bytes, however few pages that are', async () => {
-  const queue = await queueOf(16, 0, 10);
-  await queue.push(1, 9);
-  expect(await isSettled(queue.push(2, 100))).toBe(true);
+test('a queue whose first page has waited for long enough is full', async () => {
+  const { queue, clock } = await queueOf(1);
+  clock.at = bounds.gatherMs - 1;
+  expect(await isSettled(queue.push(2, 1))).toBe(true);
+  clock.at = bounds.gatherMs;
   const third = queue.push(3, 1);
   expect(await isSettled(third)).toBe(false);
 
-  const taken = queue.takeAll(() => new Promise(() => undefined));
+  expect(await queue.takeAll(forEver)).toEqual([1, 2]);
 
-  expect(await taken).toEqual([1, 2]);
   expect(await third).toBe(true);
 });
 
+test('an empty queue is never full, however long it waits for a page', async () => {
+  const { queue, clock } = await queueOf(0);
+  clock.at = 10 * bounds.gatherMs;
+  expect(await isSettled(queue.push(1, 1))).toBe(true);
+});
+
 test.each<[string, (queue: PageQueue<number>) => void, number[]]>([
-  ['a page comes', (queue) => void queue.push(1), [1]],
+  ['a page comes', (queue) => void queue.push(1, 1), [1]],
   ['it is closed', (queue) => queue.close(), []],
-])('makes a reader wait until %s', async (_, happen, expected) => {
-  const queue = await queueOf(2, 0);
-  const taken = queue.takeAll();
+])('the consumer waits until %s', async (_, happen, expected) => {
+  const { queue } = await queueOf(0);
+  const taken = queue.takeAll(null);
   expect(await isSettled(taken)).toBe(false);
 
   happen(queue);
@@ -53,42 +65,44 @@ test.each<[string, (queue: PageQueue<number>) => void, number[]]>([
   expect(await taken).toEqual(expected);
 });
 
-test('refuses a waiting page when it is closed, and returns those it has', async () => {
-  const queue = await queueOf(1, 1);
-  const refused = queue.push(2);
+test('a queue that is closed refuses a waiting page, and returns those it has', async () => {
+  const { queue } = await queueOf(10);
+  const refused = queue.push(11, 1);
 
   queue.close();
 
   expect(await refused).toBe(false);
-  expect(await queue.takeAll()).toEqual([1]);
-  expect(await queue.takeAll()).toEqual([]);
+  expect(await queue.takeAll(null)).toHaveLength(10);
+  expect(await queue.takeAll(null)).toEqual([]);
 });
 
 test.each<[string, (queue: PageQueue<number>, stop: () => void) => void]>([
-  ['it has gathered for long enough', (_, stop) => stop()],
-  ['it is full', (queue) => void queue.push(3)],
+  ['they have gathered for long enough', (_, stop) => stop()],
+  ['it is full', (queue) => void queue.push(3, 8)],
   ['it is closed', (queue) => queue.close()],
   ['it is to be drained', (queue) => void queue.drained()],
-])('waits for more than the first page until %s', async (_, happen) => {
-  const queue = await queueOf(3, 1);
+])('pages wait for others until %s', async (_, happen) => {
+  const { queue, clock } = await queueOf(1);
+  clock.at = 300;
   const { promise, resolve } = Promise.withResolvers<void>();
-  const gathering = { isOver: false };
-  const taken = queue.takeAll((signal) => {
+  const gathering = { isOver: false, ms: 0 };
+  const taken = queue.takeAll((ms, signal) => {
+    gathering.ms = ms;
     signal.addEventListener('abort', () => (gathering.isOver = true));
     void promise.then(() => (gathering.isOver = true));
     return promise;
   });
-  await queue.push(2);
+  await queue.push(2, 1);
   expect(await isSettled(taken)).toBe(false);
 
   happen(queue, resolve);
 
   expect((await taken).slice(0, 2)).toEqual([1, 2]);
-  expect(gathering.isOver).toBe(true);
+  expect(gathering).toEqual({ isOver: true, ms: 700 });
 });
 
-test('does not wait for pages that never come', async () => {
-  const queue = await queueOf(2, 0);
+test('the consumer does not wait for pages that never come', async () => {
+  const { queue } = await queueOf(0);
   const taken = queue.takeAll(async () => undefined);
   expect(await isSettled(taken)).toBe(false);
 
