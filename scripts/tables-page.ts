@@ -22,6 +22,15 @@ interface Column {
 /** A column that so many tables have, described alike in each, is described once. */
 const manyTables = 3;
 
+/** A column that no more tables than these lack is not named in each of the others. */
+const fewTables = 3;
+
+interface SharedColumn {
+  readonly column: Column;
+  /** In which tables it is, if few lack it. */
+  readonly where: string | null;
+}
+
 /**
  * docs/tables.md, from `explorer.dictionary` of a migrated database.
  *
@@ -38,12 +47,12 @@ export async function tablesPage(pool: Pool): Promise<string> {
   const page = [
     introduction,
     '## Columns that several tables have',
-    list([...shared.values()]),
+    listShared(shared),
     '## Tables',
     ...tables.map((table) => describe(table, shared)),
     '## Views',
     'Several have:',
-    list([...sharedByViews.values()]),
+    listShared(sharedByViews),
     ...views.map((view) => describe(view, sharedByViews)),
   ];
   return format(page.join('\n\n'), { parser: 'markdown' });
@@ -58,11 +67,12 @@ repeats it. In psql \`\\d+ explorer.blocks\` shows those of a table. Names and m
 
 - Hashes and addresses are lower-case hex text with 0x, of 32 and 20 bytes, sorted by bytes.
 - Amounts in wei, the smallest unit of a chain's own currency, are \`numeric(78,0)\`. Views divide them by 10 to the
-  power of \`chains.native_decimals\`: columns named \`*_native\`, with \`native_symbol\` beside them. Group by it: nothing
-  adds two currencies.
-- Counts and heights are \`bigint\`, times are \`timestamptz\` in UTC, percentages are \`double precision\`.
+  power of \`chains.native_decimals\`: columns named \`*_native\` are exact, in the currency of \`native_symbol\` beside
+  them. Group by it: nothing adds two currencies.
+- Counts and heights are \`bigint\`, percentages are \`double precision\`. Times are \`timestamptz\` in UTC; those of
+  the program are by the database's clock.
 - A column marked _key_ is part of the primary key.
-- A nullable column is null if the API reports null or nothing, unless its text says more.
+- A nullable column is null if the API reports null or nothing. If a null means something else, the text says so.
 - A column holds the API field of its name, unless its text names another. Fields without a column are in \`extra\`.
 - A child row, such as a block's reward, is deleted with its parent.
 - \`page_id\` names the page that last changed the row
@@ -71,7 +81,7 @@ repeats it. In psql \`\\d+ explorer.blocks\` shows those of a table. Names and m
 [How observations of an address become one row](addresses.md).`;
 
 /** By name: the columns that many tables have, and describe alike. */
-function sharedColumns(tables: readonly Relation[]): ReadonlyMap<string, Column> {
+function sharedColumns(tables: readonly Relation[]): ReadonlyMap<string, SharedColumn> {
   const found = new Map<string, { readonly column: Column; tables: number }>();
   for (const column of tables.flatMap(({ columns }) => columns)) {
     const known = found.get(signatureOf(column));
@@ -79,19 +89,30 @@ function sharedColumns(tables: readonly Relation[]): ReadonlyMap<string, Column>
     else known.tables += 1;
   }
   const many = [...found.values()].filter((entry) => entry.tables >= manyTables);
-  return new Map(many.map(({ column }) => [column.name, column]));
+  return new Map(
+    many.map(({ column }) => [column.name, { column, where: whereIs(column, tables) }]),
+  );
+}
+
+function whereIs({ name }: Column, tables: readonly Relation[]): string | null {
+  const lacking = tables.filter(({ columns }) => !columns.some((own) => own.name === name));
+  if (lacking.length === 0) return ' _In all._';
+  const names = lacking.map((table) => code(table.name)).join(', ');
+  return lacking.length > fewTables ? null : ` _In all but ${names}._`;
 }
 
 const signatureOf = ({ name, type, is_key, comment }: Column) =>
   JSON.stringify([name, type, is_key, comment]);
 
-function describe(relation: Relation, shared: ReadonlyMap<string, Column>): string {
+function describe(relation: Relation, shared: ReadonlyMap<string, SharedColumn>): string {
   const { name, comment, questions, columns } = relation;
   const isShared = (column: Column) => {
-    const alike = shared.get(column.name);
+    const alike = shared.get(column.name)?.column;
     return alike !== undefined && signatureOf(alike) === signatureOf(column);
   };
-  const also = columns.filter(isShared).map((column) => code(column.name));
+  const also = columns
+    .filter((column) => isShared(column) && shared.get(column.name)?.where === null)
+    .map((column) => code(column.name));
   return [
     `### ${name}`,
     textOf(comment, name),
@@ -103,19 +124,32 @@ function describe(relation: Relation, shared: ReadonlyMap<string, Column>): stri
 
 const list = (columns: readonly Column[]) => columns.map(describeColumn).join('\n');
 
+const listShared = (shared: ReadonlyMap<string, SharedColumn>) =>
+  [...shared.values()]
+    .map(({ column, where }) => describeColumn(column) + (where ?? ''))
+    .join('\n');
+
 function describeColumn(column: Column): string {
-  const { name, type, comment } = column;
-  const text = comment?.replaceAll(saidAbove, '').replace(`; API field ${name}.`, '.') ?? null;
-  return `- ${code(name)} ${type}${marks(column)}. ${textOf(text, name)}`;
+  const { name, type, comment, unit } = column;
+  const text = textOf(comment?.replace(`; API field ${name}.`, '.') ?? null, name);
+  const inUtc = unit?.startsWith('UTC') === true ? text.replaceAll(/, UTC(?=[.,;:])/gu, '') : text;
+  const short = inUtc.replaceAll(saidAbove, '');
+  return `- ${code(name)} ${type}${marks(column, short)}. ${short}`;
 }
 
 /** What the introduction says of all columns. */
-const saidAbove = / (?:Null: not reported|Lower-case hex with 0x, (?:20|32) bytes)\.(?= |$)/gu;
+const saidAbove =
+  / (?:Null: not reported|Lower-case hex with 0x, (?:20|32) bytes)\.(?= |$)|, (?:by the database's clock|(?:in the chain's own currency, )?exact: native_symbol names it)(?=[.,;])/gu;
 
-const marks = (column: Column) =>
-  `${keyMark(column)}${[null, 'UTC'].includes(column.unit) ? '' : `, ${column.unit}`}${column.is_nullable ? ', nullable' : ''}`;
+/** Units that the type or the name of a column says. */
+const evidentUnits = new Set([null, 'UTC', 'UTC day', 'native_symbol']);
 
-const keyMark = ({ is_key }: Column) => (is_key ? ' _key_' : '');
+function marks({ is_key, unit, is_nullable }: Column, text: string): string {
+  const key = is_key ? ' _key_' : '';
+  const counted = evidentUnits.has(unit) ? '' : `, ${unit}`;
+  return `${key}${counted}${is_nullable && !text.includes('Null: ') ? ', nullable' : ''}`;
+}
+
 const code = (name: string) => `\`${name}\``;
 
 /** A comment as Markdown that shows it as it is. */
