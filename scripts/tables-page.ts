@@ -51,7 +51,7 @@ export async function tablesPage(pool: Pool): Promise<string> {
     '## Tables',
     ...tables.map((table) => describe(table, shared)),
     '## Views',
-    'Several have:',
+    'Those that are _summed_ hold stored sums, updated once a minute. Several views have:',
     listShared(sharedByViews),
     ...views.map((view) => describe(view, sharedByViews)),
   ];
@@ -63,7 +63,8 @@ const introduction = `# The tables of schema explorer
 <!-- Made by npm run generate tables from explorer.dictionary. Do not edit. -->
 
 Every table, view and column has a comment in the database. The view \`explorer.dictionary\` lists them, and this page
-repeats it. In psql \`\\d+ explorer.blocks\` shows those of a table. Names and meanings of columns are stable.
+repeats it, with a question that each answers. In psql \`\\d+ explorer.blocks\` shows those of a table. Names and
+meanings of columns are stable.
 
 - Hashes and addresses are lower-case hex text with 0x, of 32 and 20 bytes, sorted by bytes.
 - Amounts in wei, the smallest unit of a chain's own currency, are \`numeric(78,0)\`. Views divide them by 10 to the
@@ -73,7 +74,8 @@ repeats it. In psql \`\\d+ explorer.blocks\` shows those of a table. Names and m
   the program are by the database's clock.
 - A column marked _key_ is part of the primary key.
 - A nullable column is null if the API reports null or nothing. If a null means something else, the text says so.
-- A column holds the API field of its name, unless its text names another. Fields without a column are in \`extra\`.
+- A column holds the API field of its name, below the table's source, unless its text names another. Fields without a
+  column are in \`extra\`.
 - A child row, such as a block's reward, is deleted with its parent.
 - \`page_id\` names the page that last changed the row
   ([how to look it up](getting-started.md#why-is-this-row-here)).
@@ -115,12 +117,15 @@ function describe(relation: Relation, shared: ReadonlyMap<string, SharedColumn>)
     .map((column) => code(column.name));
   return [
     `### ${name}`,
-    textOf(comment, name),
-    `Ask: ${textOf(questions?.[0] ?? null, name)}`,
+    textOf(comment, name).replace(summed, '[Summed](#refreshed).'),
+    `_${textOf(questions?.[0] ?? null, name)}_`,
     list(columns.filter((column) => !isShared(column))),
     ...(also.length === 0 ? [] : [`Also: ${also.join(', ')}.`]),
   ].join('\n\n');
 }
+
+/** How the comment of a view over stored sums ends. */
+const summed = 'Summed up once a minute: explorer.refreshed says up to when.';
 
 const list = (columns: readonly Column[]) => columns.map(describeColumn).join('\n');
 
@@ -131,7 +136,8 @@ const listShared = (shared: ReadonlyMap<string, SharedColumn>) =>
 
 function describeColumn(column: Column): string {
   const { name, type, comment, unit } = column;
-  const text = textOf(comment?.replace(`; API field ${name}.`, '.') ?? null, name);
+  const field = new RegExp(String.raw`; API field (?:[^ ,;]+\.)?${name}(?=\.(?: |$))`, 'u');
+  const text = textOf(comment?.replace(field, '') ?? null, name);
   const inUtc = unit?.startsWith('UTC') === true ? text.replaceAll(/, UTC(?=[.,;:])/gu, '') : text;
   const short = inUtc.replaceAll(saidAbove, '');
   return `- ${code(name)} ${type}${marks(column, short)}. ${short}`;
