@@ -145,7 +145,16 @@ export const traceDocument = z.strictObject({
     z.strictObject({
       relation: z.string(),
       key: z.string(),
-      columns: z.array(z.strictObject({ name: z.string(), value: z.string().nullable() })),
+      columns: z.array(
+        z.strictObject({
+          name: z.string(),
+          value: z.string().nullable(),
+          /** A value in wei as an exact amount of the chain's own currency; null: not in wei. */
+          native: z.string().nullable(),
+        }),
+      ),
+      /** Symbol of that currency; null: not known. */
+      native_symbol: z.string().nullable(),
       page: z
         .strictObject({
           id: count,

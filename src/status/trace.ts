@@ -37,7 +37,10 @@ export async function traceTerm(db: Database, term: string): Promise<TraceDocume
   const chains = await execute(db).values(z.string)`
     select distinct chain_id from etl.feeds order by chain_id
   `;
-  const sought = { ...read, chains };
+  const wei = await execute(db).values(z.string)`
+    select concat('explorer.', table_name, '.', column_name) from explorer.dictionary where unit = 'wei'
+  `;
+  const sought = { ...read, chains, wei };
   const rows: Row[] = [];
   // One after the other: planning a statement over all tables takes longer than these.
   for (const place of placesOf(read.is)) rows.push(...(await rowsAt(db, place, sought)));
@@ -106,7 +109,7 @@ const own = (column: string) => sql.raw(`t."${column}"`);
 async function rowsAt(
   db: Database,
   { table, column, rest }: ColumnRef,
-  { is, value, chains }: { readonly is: Kind; readonly value: string; readonly chains: string[] },
+  { is, value, chains, wei }: { is: Kind; value: string; chains: string[]; wei: string[] },
 ): Promise<Row[]> {
   if (chains.length === 0) return [];
   const { primaryKeys, columns } = getTableConfig(table);
@@ -127,10 +130,15 @@ async function rowsAt(
       'relation', ${name}::text,
       'key', concat_ws(', ', ${sql.raw(keys.map((key) => `'${key}=' || t."${key}"`).join(', '))}),
       'columns', (
-        select json_agg(json_build_object('name', field.key, 'value', left(field.value, ${longestValue})))
+        select json_agg(json_build_object(
+          'name', field.key, 'value', left(field.value, ${longestValue}),
+          'native', case when concat(${name}::text, '.', field.key) = any(${sql.param(wei)}::text[])
+            then (field.value::numeric * ('1e-' || native_decimals)::numeric)::text end
+        ))
         from json_each_text(row_to_json(t)) as field
         where field.key not in ('first_seen_at', 'updated_at', 'page_id')
       ),
+      'native_symbol', native_symbol,
       'page', case when pages.id is not null then json_build_object(
         'id', pages.id, 'walk_id', walk_id, 'feed', pages.feed, 'sequence', sequence,
         'fetched_at', fetched_at, 'cursor', cursor_in::text, 'body', null
@@ -151,6 +159,7 @@ async function rowsAt(
     ) as row, item, case when octet_length(body) <= ${largestPacked} then body end as body, encoding
     from (select * from (${sql.join(rows, sql` union all `)}) as every limit ${mostRows}) as t
     cross join lateral (select ${own(keys.find((key) => key !== 'chain_id') ?? 'chain_id')}::text as item) as named
+    left join explorer.chains on chains.chain_id = t.chain_id
     left join etl.pages on pages.id = t.page_id
     left join etl.raw_pages on raw_pages.page_id = t.page_id
   `;

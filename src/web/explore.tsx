@@ -3,8 +3,8 @@ import type { QueriesDocument, QueryDocument } from '../status/endpoints.ts';
 import type { StatusDocument } from '../status/schema.ts';
 import { download, once, problemOf, useJson } from './api.ts';
 import { Bar, mostSeries, TimeChart } from './charts.tsx';
-import { cell, compact, count, counted, decimal, sixDigits } from './format.ts';
-import { Card, Facts, Loaded, Table, type Column, type ViewProps } from './parts.tsx';
+import { cell, compact, count, counted, decimal } from './format.ts';
+import { Amount, Card, Facts, Loaded, Table, type Column, type ViewProps } from './parts.tsx';
 
 type Query = QueriesDocument['queries'][number];
 type Value = QueryDocument['rows'][number][number];
@@ -95,7 +95,7 @@ function columnsOf(columns: QueryDocument['columns'], chains: Chains) {
     const short = (row: Row) => {
       const exact = show(row, name, chains);
       const isAmount = name.endsWith('_native') && exact !== '';
-      if (isAmount) return <span title={exact}>{sixDigits(Number(row[name]))}</span>;
+      if (isAmount) return <Amount exact={String(row[name])} />;
       return /^0x\w{17,}$/u.test(exact) ? (
         <span class="hash" title={exact} children={exact} />
       ) : (

@@ -1,8 +1,9 @@
-import { createContext, type ComponentChildren } from 'preact';
+import { createContext, type ComponentChildren, type VNode } from 'preact';
 import { useContext, useRef, useState } from 'preact/hooks';
 import type { RunsDocument } from '../status/endpoints.ts';
 import type { FeedStatus, StatusDocument } from '../status/schema.ts';
 import type { Answer } from './api.ts';
+import { cell, sixDigits } from './format.ts';
 
 /** Props of each view: the status, and the name and parameters in the URL. */
 export interface ViewProps {
@@ -59,8 +60,15 @@ export const Loaded = <T,>({ data, problem, children }: LoadedProps<T>) => (
 
 type FactText = string | number | false | null;
 
+/** An exact amount in six digits, with all of them under a pointer. */
+export const Amount = ({ exact, symbol = '' }: { exact: string; symbol?: string | null }) => (
+  <span title={cell(exact)}>
+    {sixDigits(Number(exact))} {symbol}
+  </span>
+);
+
 /** A term, its value and a note. */
-export type Fact = readonly [term: string, value: FactText, note?: FactText];
+export type Fact = readonly [term: string, value: FactText | VNode, note?: FactText];
 
 /** Facts in columns; omits those without a value. */
 export const Facts = ({ facts, class: kind = '' }: { facts: readonly Fact[]; class?: string }) => (

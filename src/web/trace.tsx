@@ -1,14 +1,24 @@
 import type { TraceDocument } from '../status/endpoints.ts';
 import { once, useJson } from './api.ts';
 import { cell, count, moment } from './format.ts';
-import { Card, Facts, FeedLink, Loaded, type ViewProps } from './parts.tsx';
+import { Amount, Card, Facts, FeedLink, Loaded, type Fact, type ViewProps } from './parts.tsx';
+
+type Row = TraceDocument['rows'][number];
 
 interface FoundProps {
-  readonly row: TraceDocument['rows'][number];
+  readonly row: Row;
   readonly now: string;
 }
 
-const Found = ({ row: { relation, key, page, columns, changes }, now }: FoundProps) => (
+function factOf({ name, value, native }: Row['columns'][number], symbol: string | null): Fact {
+  if (native === null) return [name, name === 'chain_id' ? value : cell(value)];
+  return [name, <Amount key={name} exact={native} symbol={symbol} />];
+}
+
+const Found = ({
+  row: { relation, key, page, columns, changes, native_symbol },
+  now,
+}: FoundProps) => (
   <Card title={`${relation} ${key}`}>
     {page === null ? (
       <p class="quiet">The page that brought it is no longer in the ledger.</p>
@@ -25,9 +35,7 @@ const Found = ({ row: { relation, key, page, columns, changes }, now }: FoundPro
         <pre>{page.body}</pre>
       </details>
     )}
-    <Facts
-      facts={columns.map(({ name, value }) => [name, name === 'chain_id' ? value : cell(value)])}
-    />
+    <Facts facts={columns.map((column) => factOf(column, native_symbol))} />
     {changes.length > 0 && <h3>Later changes</h3>}
     <Facts facts={changes.map(({ at, sentence }) => [moment(at, now), sentence])} />
   </Card>

@@ -189,6 +189,15 @@ test('Explore opens with a chart, and its results can be saved', async () => {
   await page.locator('.card:has(pre) table').getByText('4,120,345').waitFor();
 });
 
+// A fee in wei, which nobody can read, or one whose last digits are lost.
+test('a trace has amounts in the currency of the chain, exact under a pointer', async () => {
+  const { page } = await openScene('well', '/trace?term=128400112');
+  const fee = page.getByText('0.000000131283 ETH', { exact: true });
+  await fee.waitFor();
+  expect(await fee.getAttribute('title')).toBe('0.000000131283471283');
+  expect(await page.locator('.facts').first().textContent()).not.toContain('131,283,471,283');
+});
+
 // A row that leads nowhere.
 test('a trace leads from a term to the response that contained it', async () => {
   const { page } = await openScene('well', '/trace');

@@ -138,10 +138,11 @@ const trace: TraceDocument = {
       relation: 'explorer.user_operations',
       key: '0x5e1f…, chain 10',
       columns: [
-        { name: 'block_number', value: '128400112' },
-        { name: 'sender_name', value: hostile },
-        { name: 'fee', value: '131283471283' },
+        { name: 'block_number', value: '128400112', native: null },
+        { name: 'sender_name', value: hostile, native: null },
+        { name: 'fee', value: '131283471283', native: '0.000000131283471283' },
       ],
+      native_symbol: 'ETH',
       page: {
         id: 24_310,
         walk_id: 41,

@@ -39,6 +39,34 @@ test('an operation names its page, its walk and the item that it came from', asy
   expect(row?.page?.id).toBe(Number(await one(page)));
 });
 
+test('values in wei are amounts in the currency of the chain too, and others are none', async () => {
+  const hash = await one(`select max(hash) ${ofChain10} and fee > 0`);
+  const height = await one('select min(height) from explorer.blocks where chain_id = 10');
+  await database.query(`update explorer.chains set native_decimals = 6 where chain_id = 42220`);
+  const amounts = async (term: string, chain: string) => {
+    const { rows } = await trace(term);
+    const own = rows.find(({ key }) => key.startsWith(`chain_id=${chain},`));
+    const of = own?.columns.flatMap(({ name, native }) => (native === null ? [] : [name]));
+    return { symbol: own?.native_symbol, of, columns: own?.columns ?? [] };
+  };
+  const operation = await amounts(hash, '10');
+  expect(operation).toMatchObject({ symbol: 'ETH', of: ['fee'] });
+  const fee = operation.columns.find(({ name }) => name === 'fee');
+  const whole = `fee = ${fee?.value} and fee * 1e-18 = '${fee?.native}' and hash = '${hash}'`;
+  expect(await one(`select count(*) ${ofChain10} and ${whole}`)).toBe('1');
+  expect((await amounts(height, '10')).of).toEqual(
+    expect.arrayContaining(['priority_fee', 'transaction_fees']),
+  );
+  const celo = await amounts(
+    await one('select min(height) from explorer.blocks where chain_id = 42220'),
+    '42220',
+  );
+  expect(celo.symbol).toBe('CELO');
+  const fees = celo.columns.find(({ name }) => name === 'transaction_fees');
+  // Six decimals, as that chain says of its currency.
+  expect(fees?.native).toBe(fees?.value?.replace(/(?=\d{6}$)/u, '.'));
+});
+
 test("an address is found with its factory, that one's history, and its operations", async () => {
   const factory = await one('select min(address_hash) from explorer.factories where chain_id = 10');
   const relations = (await trace(factory)).rows.map(({ relation }) => relation);
