@@ -107,10 +107,11 @@ export const tones = {
 /** The colour of a chip or a banner. */
 export const toneOf = (tone: string): string => `--tone: var(--${tone})`;
 
+/** A run that is open in the database is running to a person. */
+export const stateName = (state: State): string => (state === 'open' ? 'running' : state);
+
 export const Chip = ({ state }: { readonly state: State }) => (
-  <span class="chip" style={toneOf(tones[state])}>
-    {state}
-  </span>
+  <span class="chip" style={toneOf(tones[state])} children={stateName(state)} />
 );
 
 /** A command with a copy button. */

@@ -6,7 +6,7 @@ import { paceOf, useJson, type Answer } from './api.ts';
 import { Axis, Legend, Strip, type Shape } from './charts.tsx';
 import { age, count, counted, moment } from './format.ts';
 import { cell } from './overview.tsx';
-import { Card, Chip, FeedLink, Loaded, Named, Table, tones } from './parts.tsx';
+import { Card, Chip, FeedLink, Loaded, Named, stateName, Table, tones } from './parts.tsx';
 import type { Column, ViewProps } from './parts.tsx';
 
 type Run = RunsDocument['runs'][number];
@@ -49,9 +49,14 @@ const legend = [
 /** Whether it met failures and did not fail. */
 const hasRecovered = ({ state, first_failure: met }: Run) => met !== null && state !== 'failed';
 
+/** Empty: of any state, and an event too. */
+const isOfState = (state: Run['state'] | undefined, wanted: string) =>
+  wanted === '' || (state && stateName(state)) === wanted;
+
 /** Events, and a lane for each feed: live runs above backfills. */
-function Timeline(document: RunsDocument) {
-  const { runs, events } = document;
+function Timeline({ state: wanted, ...document }: RunsDocument & { readonly state: string }) {
+  const runs = document.runs.filter(({ state }) => isOfState(state, wanted));
+  const events = wanted === '' ? document.events : [];
   const [start, end] = [Date.parse(document.from), Date.parse(document.to)];
   const place = (time: string | null) =>
     time === null ? 1 : Math.min(1, Math.max(0, (Date.parse(time) - start) / (end - start)));
@@ -143,15 +148,17 @@ interface RunTableProps {
   readonly answer: Answer<RunsDocument>;
   readonly now: string;
   readonly isOfOneFeed?: boolean;
+  readonly state?: string;
 }
 
-export function RunTable({ answer, now, isOfOneFeed = false }: RunTableProps) {
+export function RunTable({ answer, now, isOfOneFeed = false, state: wanted = '' }: RunTableProps) {
   const columns = columnsOf(now).filter(([name]) => !isOfOneFeed || name !== 'Feed');
   const [shown, setShown] = useState(firstRows);
   return (
     <Loaded {...answer}>
       {(document) => {
-        const lines = linesOf(document);
+        // Grouped first: failures before and after other runs are not one outage.
+        const lines = linesOf(document).filter(({ state }) => isOfState(state, wanted));
         return (
           <>
             <Table class="stacked runs" columns={columns} rows={lines.slice(0, shown)} />
@@ -167,18 +174,31 @@ export function RunTable({ answer, now, isOfOneFeed = false }: RunTableProps) {
   );
 }
 
+/** Links to the runs of each state, with their number. */
+function stateLinks(runs: readonly Run[], chosen: string) {
+  const names = new Set(['', chosen, ...runs.map(({ state }) => stateName(state))].sort());
+  return [...names].map((name) => {
+    const text = `${name || 'all'} ${count(runs.filter(({ state }) => isOfState(state, name)).length)}`;
+    const href = `#/runs${name && `?state=${encodeURIComponent(name)}`}`;
+    const current = name === chosen ? 'page' : undefined;
+    return <a key={name} class="button" href={href} aria-current={current} children={text} />;
+  });
+}
+
 /** Runs, failures and worker events of the last day, or of the copy's whole life. */
-export function Runs({ status }: ViewProps) {
+export function Runs({ status, query }: ViewProps) {
   const answer = useJson<RunsDocument>('runs.json', { hours: '24' }, paceOf(status));
   const { runs = [], from, to } = answer.data ?? {};
   const failed = runs.filter(({ state }) => state === 'failed').length;
   const recovered = runs.filter(hasRecovered).length;
   const totals = `${counted(runs.length, 'run')}, ${count(failed)} failed, ${count(recovered)} finished after failed requests`;
+  const state = query.get('state') ?? '';
   const title = from && to ? `Runs, ${age(from, to)}` : 'Runs';
   return (
     <Card title={title} aside={<p class="quiet">{totals}</p>}>
-      {answer.data !== null && <Timeline {...answer.data} />}
-      <RunTable answer={answer} now={status.as_of} />
+      <nav class="row" aria-label="States" children={stateLinks(runs, state)} />
+      {answer.data !== null && <Timeline {...answer.data} state={state} />}
+      <RunTable answer={answer} now={status.as_of} state={state} />
     </Card>
   );
 }

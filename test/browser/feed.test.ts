@@ -102,6 +102,33 @@ test('runs that failed alike are one row, and so are equal events', async () => 
   await rows.getByText('5 since 10:53 UTC').waitFor();
 });
 
+// A failure among thousands of runs that ended well; a link to failures that shows all.
+test('runs can be chosen by their state, and the link keeps the choice', async () => {
+  const { page } = await openScene('outage', '/runs');
+  const states = page.getByRole('navigation', { name: 'States' });
+  await states.getByText('all 169').waitFor();
+  expect(await states.getByRole('link').allTextContents()).toEqual([
+    'all 169',
+    'failed 30',
+    'finished 138',
+    'interrupted 1',
+  ]);
+  await states.getByRole('link', { name: 'failed' }).click();
+  await expect.poll(() => page.url(), bounded).toMatch(/#\/runs\?state=failed$/u);
+  await page.reload();
+  const rows = page.locator('.runs tbody tr');
+  await rows.getByText('30 since 10:53 UTC').waitFor();
+  expect(await rows.count()).toBe(1);
+  expect(await page.locator('[aria-current]').last().textContent()).toBe('failed 30');
+  expect(await page.locator('.timeline tbody tr').allTextContents()).not.toContain('events');
+  expect(await page.locator('.timeline rect[fill="var(--good)"]').count()).toBe(0);
+  await states.getByRole('link', { name: 'all' }).click();
+  await rows.getByText('finished').first().waitFor();
+  const young = await openScene('first-minute', '/runs?state=running');
+  await young.page.locator('.runs tbody tr').nth(1).getByText('running').waitFor();
+  expect(await young.page.locator('.runs').textContent()).not.toContain('open');
+});
+
 /** Labels that the charts of the page draw from now on. */
 const noteLabels = `{
   const { fillText } = CanvasRenderingContext2D.prototype;
