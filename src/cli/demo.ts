@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { prepareDatabase } from '../app.ts';
 import type { Settings } from '../config/settings.ts';
-import { withName } from '../db/pool.ts';
+import { ownConnections, withName } from '../db/pool.ts';
 import { feedName } from '../lists/feed.ts';
 import { programFile } from '../package-file.ts';
 import { sum } from '../status/estimate.ts';
@@ -236,7 +236,10 @@ async function copyWorld(
   const origin = (await demoOrigin(database.db)) ?? '';
   const silent = { ...context, logLevel: 'silent', quiet: true } as const;
   const targets = configuredLanes(await withTargets(database.db, settings));
-  const work = { settings: { ...settings, explorer: { ...settings.explorer, baseUrl } } };
+  const explorer = { ...settings.explorer, baseUrl };
+  // The page is open beside this command.
+  const connections = settings.connections - ownConnections;
+  const work = { settings: { ...settings, connections, explorer } };
   await syncTargets(silent, { origin }, work, database, targets);
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { openEngine, prepareDatabase, type SourceOptions } from '../app.ts';
+import { type Engine, openEngine, prepareDatabase, type SourceOptions } from '../app.ts';
 import { requireApiKey, secretsOf, type Settings } from '../config/settings.ts';
 import { ConfigError } from '../config/environment.ts';
 import { explainDatabaseError, isConnectionLost, isLastingFault } from '../db/failure.ts';
@@ -110,9 +110,9 @@ async function workOn(opening: Work): Promise<Date | null> {
       log.write('database.back', {});
     };
     try {
-      await using opened = await openAll(opening, readyAt !== null);
+      await using engine = await openOwn(opening, readyAt !== null);
       readyAt ??= noteReady(opening);
-      await serveAll(opening, opened, onRound);
+      await serveAll(opening, engine, onRound);
       break;
     } catch (error) {
       if (signal.aborted) break;
@@ -143,40 +143,36 @@ function noteReady({ settings, log }: Work): Date {
   return readyAt;
 }
 
-async function serveAll({ context, settings, log }: Work, opened: Opened, onRound: OnRound) {
-  const { database, engine } = opened;
-  const others = (await readDeployments(database.db))
+async function serveAll({ context, settings, log }: Work, engine: Engine, onRound: OnRound) {
+  const others = (await readDeployments(engine.db))
     .filter(({ name }) => name !== settings.deployment)
     .map(
       ({ name, feeds, workers }) =>
         `${name} ${counted(feeds, 'feed')}, ${counted(workers, 'worker')}`,
     );
   if (others.length > 0) log.write('start.beside', { detail: others.join('; ') });
-  const lanes = configuredLanes(await withTargets(database.db, settings));
+  const lanes = configuredLanes(await withTargets(engine.db, settings));
   await whileCurrent(engine.pool, context.signal, (signal) =>
     serve(lanes, engine, signal, onRound),
   );
   log.write('start.stopped', {});
 }
 
-type Opened = Awaited<ReturnType<typeof openAll>>;
-
-/** Reads `DATABASE_URL_FILE` each time: a password may be replaced. */
-async function openAll(
+/**
+ * Prepares the database and opens the engine on it. The connections that prepare it end with that: of the configured
+ * ones they are the page's from then on. Reads `DATABASE_URL_FILE` each time: a password may be replaced.
+ */
+async function openOwn(
   { context, options, settings, log, page, workerId }: Work,
   isReopened: boolean,
-) {
-  await using end = new AsyncDisposableStack();
+): Promise<Engine> {
   const { databaseUrl } = readSettings({ ...context, config: null }, {}, 'database');
-  const database = end.use(await openDatabase({ databaseUrl }, context));
+  await using database = await openDatabase({ databaseUrl }, context);
   const { embedded, url } = database;
   page?.use(url);
   if (embedded !== null) log.write('database.embedded', { folder: embedded.dataDirectory });
   const report = (reason: string) => log.write('database.locked', { reason });
   await prepareDatabase(database, { signal: context.signal, report });
-  const own = { settings, database, log, workerId };
-  const engine = await openEngine({ ...own, source: { ...options, isWhole: true, isReopened } });
-  end.use(engine);
-  const opened = end.move();
-  return { database, engine, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+  const source = { ...options, isWhole: true, isReopened };
+  return await openEngine({ settings, database, log, workerId, source });
 }

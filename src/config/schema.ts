@@ -226,7 +226,7 @@ export const database = z
       .min(10)
       .max(100)
       .default(12)
-      .describe('Connections that a process which works opens at most.'),
+      .describe('Connections that a process which works opens at most, with its page.'),
   })
   .describe('The database. Its address does not belong here: set DATABASE_URL.');
 

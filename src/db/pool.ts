@@ -124,7 +124,7 @@ const configureSession =
     return client.query(`select ${all.join()}`);
   };
 
-/** Of a command beside its work: one statement after another. */
+/** Of a command or a page beside the work: one for the status, so that no slow query delays health and metrics. */
 export const ownConnections = 2;
 /** As in pg_stat_activity. */
 export const applicationName = 'explorer-etl';

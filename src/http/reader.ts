@@ -1,6 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
-import { createPool, type DatabaseTimeouts, quickReading } from '../db/pool.ts';
+import { createPool, type DatabaseTimeouts, ownConnections, quickReading } from '../db/pool.ts';
 import { demandSession, type SessionWay } from '../db/route.ts';
 import type { Database } from '../db/transaction.ts';
 
@@ -12,8 +12,6 @@ const timeouts: DatabaseTimeouts = {
 /** How long an idle connection stays open, in ms. */
 const idleMs = 60_000;
 const applicationName = 'explorer-etl page';
-/** One for the status, one for the rest: no slow query delays health and metrics. */
-const connections = 2;
 /** Maximum of waiting requests; later ones are refused. */
 const mostWaiting = 32;
 
@@ -24,7 +22,7 @@ export class BusyError extends Error {
 
 export type Reader = ReturnType<typeof createReader>;
 
-/** A few read-only connections for all clients, separate from the work; opened on demand. */
+/** Two read-only connections for all clients, separate from the work; opened on demand. */
 export function createReader() {
   let source: string | null = null;
   let opened: Promise<Pool> | null = null;
@@ -79,7 +77,7 @@ async function openPool(url: string): Promise<Pool> {
   const way = await demandSession(url);
   return createPool({
     ...way,
-    max: connections,
+    max: ownConnections,
     applicationName,
     idleTimeoutMs: idleMs,
     dbTimeouts: timeouts,

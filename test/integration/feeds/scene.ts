@@ -68,8 +68,8 @@ export async function openDeployments({
       run,
       documentOf: async <Document>(...args: readonly string[]) =>
         JSON.parse((await run(...args, '--json')).stdout) as Document,
-      start: () =>
-        startProgram(['start', '--log-format', 'json'], {
+      start: (...args: readonly string[]) =>
+        startProgram(['start', '--log-format', 'json', ...args], {
           databaseUrl: database.url,
           explorerUrl: simulator.url,
           cwd,
