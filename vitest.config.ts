@@ -50,9 +50,10 @@ function project(name: Project, options: Options): TestProjectInlineConfiguratio
   };
 }
 
-/** Files of many alike cases: `npm test` has one of each sort, the long suite all of them. */
+/** Files of many alike cases, or of a long history: `npm test` has fewer, the long suite all of them. */
 const withMoreCases = [
   'test/unit/foreign-text.test.ts',
+  'test/integration/db/plans.test.ts',
   'test/integration/ranking/fallen.test.ts',
   'test/integration/sync/batch-lies.test.ts',
   'test/integration/sync/batches.test.ts',
@@ -78,7 +79,7 @@ function folders(
 }
 
 const isLongest = ({ moduleId }: TestSpecification) =>
-  /\/(?:fault\/(?:kill|week)\.long|db\/plans\.long|[^/]+\.alone)\./u.test(moduleId);
+  /\/(?:fault\/(?:kill|week)\.long|db\/plans|[^/]+\.alone)\./u.test(moduleId);
 
 /** What takes longest begins first: else one of them ends alone, long after the others. */
 class LongestFirst extends BaseSequencer {

@@ -16,7 +16,7 @@ import { verifyFeeds } from '../../../src/status/verify.ts';
 import { configuredLanes, dueLanes } from '../../../src/sync/feeds.ts';
 import { syncOnce } from '../../../src/sync/once.ts';
 import { openComposed } from '../engines.ts';
-import { exploreSeeded, pageItems, seededSettings, type Size } from './lists.ts';
+import { exploreSeeded, seededSettings, type Size } from './lists.ts';
 
 /** A statement as Postgres ran it. */
 export interface RunStatement {
@@ -141,18 +141,6 @@ function readBy(plan: PlanNode) {
   };
   visit(plan);
   return { rows, scanned };
-}
-
-/** The statements of a status of a seeded database. */
-export async function statementsOfStatus(seededUrl: string): Promise<readonly RunStatement[]> {
-  using recorder = recordStatements();
-  const pool = createPool({ url: explaining(seededUrl), max: 2, applicationName: 'explorer-etl' });
-  try {
-    await readStatus(drizzle(pool), pageItems);
-  } finally {
-    await pool.end();
-  }
-  return recorder.take();
 }
 
 /** What the program did, and the statements that it took. */
