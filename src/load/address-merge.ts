@@ -6,7 +6,6 @@ import {
   type AddressList,
   addressListNames,
   type AddressObservation,
-  type AddressRow,
   forLists,
   listOf,
   type ReportedList,
@@ -66,16 +65,13 @@ export const fill = (row: Row, known: Row, columns: readonly string[]): Row => (
   ),
 });
 
-/** How a new observation of an address meets what is known (`docs/addresses.md` explains why). */
-interface Rule {
-  /** The value of two observations in one transaction; `isReported`: the newer one is informed, and read the value. */
-  readonly merge: (before: unknown, after: unknown, isReported: boolean) => unknown;
-  /** The same over stored `t` and `excluded`, as SQL. */
-  readonly sql: (column: string) => string;
-}
+/**
+ * How a new observation of an address meets the stored row, `excluded` and `t`, as SQL (`docs/addresses.md` explains
+ * why).
+ */
+type Rule = (column: string) => string;
 
 const informing = ['name', 'is_contract', 'is_verified', 'proxy_type'] as const;
-const isInformed = (row: AddressRow) => informing.some((column) => row[column] !== null);
 const stub = (row: string) => informing.map((c) => `${row}.${c} is null`).join(' and ');
 /** As SQL. A page that is decoded by other declarations meets what it wrote itself. */
 const isNewer = 'excluded.page_id >= t.page_id';
@@ -84,29 +80,16 @@ const isNewer = 'excluded.page_id >= t.page_id';
  * The newest informed observation wins, null included; these change both ways. A stub, in which all of them and
  * is_contract are null, says nothing; nor does a value that was not read.
  */
-const latest: Rule = {
-  merge: (before, after, isReported) => (isReported ? after : before),
-  sql: (column) =>
-    `case when not (${stub('excluded')}) and (${isNewer} or (${stub('t')})) then excluded.${column} else t.${column} end`,
-};
+const latest: Rule = (column) =>
+  `case when not (${stub('excluded')}) and (${isNewer} or (${stub('t')})) then excluded.${column} else t.${column} end`;
 /** The newest value that is not null wins; most places print null for all. */
-const latestKnown: Rule = {
-  merge: (before, after) => after ?? before,
-  sql: (column) =>
-    `case when ${isNewer} then coalesce(excluded.${column}, t.${column}) else coalesce(t.${column}, excluded.${column}) end`,
-};
+const latestKnown: Rule = (column) =>
+  `case when ${isNewer} then coalesce(excluded.${column}, t.${column}) else coalesce(t.${column}, excluded.${column}) end`;
 /** Most places print a constant false, so only true says something. */
-const onceTrue: Rule = {
-  merge: (before, after) => before === true || (after ?? before),
-  sql: (column) => `greatest(t.${column}, excluded.${column})`,
-};
+const onceTrue: Rule = (column) => `greatest(t.${column}, excluded.${column})`;
 /** Most places print a constant `ok`, which never erases another value. */
-const notConstant: Rule = {
-  merge: (before, after) =>
-    after === null || (after === reputationConstant && before !== null) ? before : after,
-  sql: (column) =>
-    `case when t.${column} is null or (t.${column} = '${reputationConstant}' and excluded.${column} is not null) then excluded.${column} when excluded.${column} is null or excluded.${column} = '${reputationConstant}' or not (${isNewer}) then t.${column} else excluded.${column} end`,
-};
+const notConstant: Rule = (column) =>
+  `case when t.${column} is null or (t.${column} = '${reputationConstant}' and excluded.${column} is not null) then excluded.${column} when excluded.${column} is null or excluded.${column} = '${reputationConstant}' or not (${isNewer}) then t.${column} else excluded.${column} end`;
 
 const rules = {
   name: latest,
@@ -125,68 +108,63 @@ const mergedColumns = Object.keys(rules) as MergedColumn[];
 
 /** A column's rule as SQL; `missing` columns stay as stored. */
 const mergeExpression = (column: MergedColumn, missing: readonly string[] = []): string =>
-  missing.includes(column) ? `t.${column}` : rules[column].sql(column);
+  missing.includes(column) ? `t.${column}` : rules[column](column);
 
-/** Two observations of one address in the pages of one transaction, as one. */
-function mergeObservations(
-  older: AddressObservation,
-  newer: AddressObservation,
-): AddressObservation {
-  if (sayTheSame(older, newer)) return newer;
-  const informed = isInformed(newer.row);
-  const choose = (column: MergedColumn): unknown =>
-    rules[column].merge(
-      older.row[column],
-      newer.row[column],
-      informed && !newer.missing.includes(column),
-    );
-  const row = { ...newer.row, ...Object.fromEntries(mergedColumns.map((c) => [c, choose(c)])) };
-  const lists = forLists((list) => mergeLists(older.lists[list], newer.lists[list]));
-  // A stub that adds nothing makes what is known no newer: its page could not show it again.
-  const addsNothing =
-    !informed &&
-    mergedColumns.every((column) => isSame(older.row[column], row[column])) &&
-    addressListNames.every((name) => isSameList(older.lists[name], lists[name]));
-  const { page_id } = addsNothing ? older : newer;
-  return { page_id, row, lists, missing: mergeMissing(older, newer) };
+/**
+ * Writes what pages report of addresses, oldest page first: each round takes the next observation of every address, so
+ * that it meets what the one before left. Almost all of an address say the same, and take one round.
+ */
+export async function writeObservations(
+  tx: Transaction,
+  observations: readonly AddressObservation[],
+): Promise<void> {
+  let queues = [...Map.groupBy(observations, ({ row }) => row.hash).values()].map(withoutBare);
+  while (queues.length > 0) {
+    const next = queues.flatMap(([first]) => first ?? []);
+    const changes = await findNewValues(tx, next);
+    await writeChanges(tx, changes);
+    const isOpen = new Set([...changes.ofStored, ...changes.ofLists, ...changes.ofOlder]);
+    queues = queues
+      .map(([first, ...later]) =>
+        first === undefined ? [] : laterOf(first, later, isOpen.has(first)),
+      )
+      .filter((queue) => queue.length > 0);
+  }
 }
 
-/** Whether two observations that were read whole say the same, as most do that stand on one page. */
+/** A bare hash says nothing of an address that another observation adds. */
+function withoutBare(queue: readonly AddressObservation[]): readonly AddressObservation[] {
+  const informative = queue.filter(
+    ({ row, lists, missing }) =>
+      missing.length > 0 ||
+      mergedColumns.some((column) => row[column] !== null) ||
+      addressListNames.some((name) => lists[name] !== null),
+  );
+  return informative.length === 0 ? queue.slice(0, 1) : informative;
+}
+
+/** What is left of a queue: what repeats its first observation changes nothing, unless what is stored was newer. */
+function laterOf(
+  first: AddressObservation,
+  later: readonly AddressObservation[],
+  isOpen: boolean,
+): readonly AddressObservation[] {
+  const other = later.findIndex(
+    (one) => (isOpen && one.page_id !== first.page_id) || !sayTheSame(first, one),
+  );
+  return other === -1 ? [] : later.slice(other);
+}
+
 const sayTheSame = (older: AddressObservation, newer: AddressObservation): boolean =>
-  older.missing.length + newer.missing.length === 0 &&
+  isSame(older.missing, newer.missing) &&
   mergedColumns.every((column) => isSame(older.row[column], newer.row[column])) &&
-  addressListNames.every((name) => isSameList(older.lists[name], newer.lists[name]));
+  addressListNames.every((name) => isSame(older.lists[name], newer.lists[name]));
 
-const isSameList = (a: ReportedList | null, b: ReportedList | null): boolean =>
-  a === null || b === null
-    ? a === b
-    : a.unread.length + b.unread.length === 0 && isSame(a.rows, b.rows);
-
-const isSame = (a: unknown, b: unknown): boolean => {
-  if (a === b) return true;
-  if (Array.isArray(a) && Array.isArray(b) && a.length + b.length === 0) return true;
-  return typeof a === 'object' && typeof b === 'object' && isDeepStrictEqual(a, b);
-};
-
-function mergeMissing(older: AddressObservation, newer: AddressObservation) {
-  if (!isInformed(newer.row)) return older.missing;
-  if (!isInformed(older.row)) return newer.missing;
-  return newer.missing.filter((column) => older.missing.includes(column));
-}
-
-function mergeLists(known: ReportedList | null, reported: ReportedList | null) {
-  if (reported === null) return known;
-  const { rows, unread } = reported;
-  if (unread.length === 0 || known === null) return reported;
-  const alsoUnread = new Set(known.unread);
-  return {
-    rows: completeMembers(rows, known.rows, unread, sameMember),
-    unread: unread.filter((position) => alsoUnread.has(position)),
-  };
-}
+const isSame = (a: unknown, b: unknown): boolean =>
+  a === b || (typeof a === 'object' && typeof b === 'object' && isDeepStrictEqual(a, b));
 
 /** Writes what pages report of known addresses, and the lists of all. */
-export async function writeChanges(
+async function writeChanges(
   tx: Transaction,
   { ofAdded, ofStored, ofLists }: Changes,
 ): Promise<void> {
@@ -262,28 +240,22 @@ interface Changes {
   /** Of others: those whose lists are stored as reported, and those whose lists may not be. */
   readonly ofStored: readonly AddressObservation[];
   readonly ofLists: readonly AddressObservation[];
+  /** Those that change nothing, of a page older than the stored row's. */
+  readonly ofOlder: readonly AddressObservation[];
 }
 
 /**
- * Adds unknown addresses, and finds those stored otherwise, in one statement. Observations of one address, oldest page
- * first, are merged before. Most are stored as reported: this read saves their lock (a write), a conflicting insert,
- * and a check of their lists. What another transaction writes meanwhile counts as later; an address that it has just
- * added takes the slow path.
+ * Adds unknown addresses, and finds those stored otherwise, in one statement. Most are stored as reported: this read
+ * saves their lock (a write), a conflicting insert, and a check of their lists. What another transaction writes
+ * meanwhile counts as later; an address that it has just added takes the slow path.
  */
-export async function findNewValues(
+async function findNewValues(
   tx: Transaction,
   observations: readonly AddressObservation[],
 ): Promise<Changes> {
-  const byHash = new Map<string, AddressObservation>();
-  for (const observation of observations) {
-    const before = byHash.get(observation.row.hash);
-    const both = before === undefined ? observation : mergeObservations(before, observation);
-    byHash.set(observation.row.hash, both);
-  }
-  const merged = [...byHash.values()];
-  const whole = merged.filter(isWhole);
-  const inPart = merged.filter((one) => !isWhole(one));
-  if (whole.length === 0) return { ofAdded: [], ofStored: [], ofLists: inPart };
+  const whole = observations.filter(isWhole);
+  const inPart = observations.filter((one) => !isWhole(one));
+  if (whole.length === 0) return { ofAdded: [], ofStored: [], ofLists: inPart, ofOlder: [] };
   const shown = whole.map((observation, at) => ({
     ...observation.row,
     ...listValues(observation),
@@ -308,11 +280,12 @@ export async function findNewValues(
     ofAdded: those('added'),
     ofStored: those('columns'),
     ofLists: [...those('lists', null), ...inPart],
+    ofOlder: those('older'),
   };
 }
 
 /** The most that is not stored of an observation; null: another transaction adds its address. */
-const changeShape = () => z.enum(['added', 'columns', 'lists']).nullable();
+const changeShape = () => z.enum(['added', 'columns', 'lists', 'older']).nullable();
 type Change = z.infer<ReturnType<typeof changeShape>>;
 
 /** What was read in part is completed by what is stored: it goes the long way. */
@@ -373,6 +346,7 @@ const changeOf = `(
     when (${columnList(mergedColumns, 't.')})
          is distinct from (${mergedColumns.map((column) => mergeExpression(column)).join(', ')})
       then 'columns'
+    when not (${isNewer}) then 'older'
     else 'nothing'
   end
   from ${shape.name} as t

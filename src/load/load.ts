@@ -1,6 +1,6 @@
 import type { PgTable } from 'drizzle-orm/pg-core';
 import type { Row, Transaction } from '../db/transaction.ts';
-import { completeMembers, fill, findNewValues, writeChanges } from './address-merge.ts';
+import { completeMembers, fill, writeObservations } from './address-merge.ts';
 import type { AddressObservation } from './address.ts';
 import {
   type Changeable,
@@ -49,15 +49,16 @@ export interface LoadedItem extends KnownItem {
   readonly missing: MissingValues | null;
 }
 
+type ShownItem = LoadedItem & { readonly page_id: number };
+
 interface LoadedPage {
   readonly page_id: number;
   readonly rows: readonly LoadedItem[];
 }
 
 /**
- * Upserts the rows of pages, oldest first, an item of two pages once, as the newer page shows it;
- * values that were not read stay as stored. Returns what each page added and changed in the own
- * table.
+ * Upserts the rows of pages, oldest first, as if each page had its own transaction; values that were not read stay as
+ * stored. Returns what each page added and changed in the own table.
  */
 export async function loadPages(
   tx: Transaction,
@@ -65,27 +66,48 @@ export async function loadPages(
   pages: readonly LoadedPage[],
   changeable: Changeable = 'older',
 ): Promise<CountsByPage> {
-  const { table: own, children } = tables;
-  const newest = new Map<string, LoadedItem & { page_id: number }>();
-  for (const { page_id, rows } of pages) {
-    for (const item of rows) {
-      const before = item.missing === null ? undefined : newest.get(item.key);
-      const whole = before === undefined ? item : completeItem(item, before, tables);
-      newest.set(item.key, { ...whole, page_id });
+  const shown = pages.flatMap(({ page_id, rows }) => rows.map((item) => ({ ...item, page_id })));
+  const counts: CountsByPage = new Map();
+  for (const [round, items] of roundsOf(shown, ({ key }) => key).entries()) {
+    for (const [page_id, { inserted, changed }] of await loadItems(tx, tables, items, changeable)) {
+      const before = counts.get(page_id) ?? { inserted: 0, changed: 0 };
+      // What an earlier round added has two equal times, and is not new any more.
+      const added = round === 0 ? inserted : 0;
+      counts.set(page_id, {
+        inserted: before.inserted + added,
+        changed: before.changed + changed + inserted - added,
+      });
     }
   }
-  const items = await completeFromStored(tx, tables, [...newest.values()]);
-  const counts = await upsert(
-    tx,
-    own,
-    items.map(({ row, page_id }) => ({ ...row, page_id })),
-    changeable,
-  );
-  const changed = await findNewValues(
-    tx,
-    // Of repeated items too, and in the order of the pages: each observation may report what no other does.
-    pages.flatMap(({ rows }) => rows.flatMap((item) => item.addresses)),
-  );
+  const observations = pages.flatMap(({ rows }) => rows.flatMap((item) => item.addresses));
+  await writeObservations(tx, observations);
+  return counts;
+}
+
+/** Round n has what shows its key for the nth time, so that each round finds what the one before stored. */
+function roundsOf<Shown>(shown: readonly Shown[], keyOf: (one: Shown) => string): Shown[][] {
+  const times = new Map<string, number>();
+  const rounds: Shown[][] = [];
+  for (const one of shown) {
+    const key = keyOf(one);
+    const round = times.get(key) ?? 0;
+    times.set(key, round + 1);
+    (rounds[round] ??= []).push(one);
+  }
+  return rounds;
+}
+
+/** Upserts items of different keys, with their child rows. */
+async function loadItems(
+  tx: Transaction,
+  tables: Tables,
+  shown: readonly ShownItem[],
+  changeable: Changeable,
+): Promise<CountsByPage> {
+  const { table: own, children } = tables;
+  const items = await completeFromStored(tx, tables, shown);
+  const rows = items.map(({ row, page_id }) => ({ ...row, page_id }));
+  const counts = await upsert(tx, own, rows, changeable);
   const { key } = shapeOf(own);
   for (const [index, { table, parentKey }] of children.entries()) {
     const sets = items.map(({ row, page_id, children: members }) => ({
@@ -95,16 +117,11 @@ export async function loadPages(
     }));
     await replaceChildren(tx, { table, parent: own, setKey: parentKey, newness: 'parent' }, sets);
   }
-  await writeChanges(tx, changed);
   return counts;
 }
 
 /** Fills an item's unread values from the known ones, unless its version changed. */
-function completeItem<Item extends LoadedItem>(
-  item: Item,
-  known: KnownItem,
-  { version }: Tables,
-): Item {
+function completeItem(item: ShownItem, known: KnownItem, { version }: Tables): ShownItem {
   const { missing } = item;
   if (missing === null || !isSame(item.row, known.row, version)) return item;
   return {
@@ -127,11 +144,11 @@ const isSame = (reported: Row, known: Row, version: readonly string[]) =>
   );
 
 /** Completes items that were read in part by the stored rows, which it locks. */
-async function completeFromStored<Item extends LoadedItem>(
+async function completeFromStored(
   tx: Transaction,
   tables: Tables,
-  items: readonly Item[],
-): Promise<readonly Item[]> {
+  items: readonly ShownItem[],
+): Promise<readonly ShownItem[]> {
   const partly = items.filter(({ missing }) => missing !== null);
   if (partly.length === 0) return items;
   const { key } = shapeOf(tables.table);

@@ -235,7 +235,8 @@ export async function replaceChildren(
     update ${owner} as owner
     set page_id = greatest(owner.page_id, touched.page_id), updated_at = ${changeTime}
     from touched
-    where ${ownerMatch('touched')} and owner.updated_at <> ${changeTime}`)}
+    where ${ownerMatch('touched')}
+      and (owner.updated_at <> ${changeTime} or owner.page_id < touched.page_id)`)}
   `);
 }
 

@@ -5,7 +5,7 @@ begin
     chain_id, height, old_hash, new_hash, observed_at, page_id, first_seen_at, updated_at
   )
   values (
-    new.chain_id, new.height, old.hash, new.hash, now(), new.page_id,
+    new.chain_id, new.height, old.hash, new.hash, clock_timestamp(), new.page_id,
     etl.change_time(), etl.change_time()
   )
   on conflict do nothing;

@@ -1,7 +1,7 @@
 import { replayArchive, type Replayed, type ReplayFilter } from '../../../src/replay/replay.ts';
 import type { SimulatedChain } from '../../../simulator/index.ts';
 import { openCopy, type SyncRun } from '../../harness/sync.ts';
-import type { TestDatabase } from '../../harness/database.ts';
+import type { OpenDatabase } from '../../harness/database.ts';
 
 /** A copy of a chain whose syncs archive what they read. */
 export async function archivedCopy(chain: SimulatedChain) {
@@ -12,7 +12,7 @@ export async function archivedCopy(chain: SimulatedChain) {
 }
 
 /** Replays a database's archive. */
-export const replayed = ({ db }: Pick<TestDatabase, 'db'>, filter = all): Promise<Replayed> =>
+export const replayed = ({ db }: Pick<OpenDatabase, 'db'>, filter = all): Promise<Replayed> =>
   replayArchive(db, filter, () => undefined, new AbortController().signal);
 
 const all: ReplayFilter = { chains: [], operations: [] };
@@ -20,10 +20,10 @@ const all: ReplayFilter = { chains: [], operations: [] };
 /**
  * All rows of schema `explorer`, by table, without when they were written.
  *
- * @param without columns to leave out: which page wrote a row last depends on which shared its transaction
+ * @param without columns to leave out
  */
 export async function storedRows(
-  { pool }: Pick<TestDatabase, 'pool'>,
+  { pool }: Pick<OpenDatabase, 'pool'>,
   without: readonly string[] = [],
 ) {
   const { rows: tables } = await pool.query<{ name: string }>(`

@@ -17,8 +17,8 @@ const chain: SimulatedChain = {
   otherRankings: 30,
 };
 
-/** Which page wrote a row last, and which transaction first. */
-const written = ['page_id', 'first_seen_at'];
+/** Which transaction wrote a row first: a row that replay adds is new. */
+const written = ['first_seen_at'];
 
 /** Rows as an older version left them, which did not know some of the fields. Citus updates by immutable functions only. */
 const forgetFields = ({ pool }: UsedDatabase) =>

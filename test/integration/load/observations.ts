@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Pool } from 'pg';
-import { addressOf, stored } from './loader.ts';
+import { addressOf } from './loader.ts';
 
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.oneof(fc.constant(null), value);
 /** What an address must not say counts as not reported. */
@@ -54,29 +54,29 @@ export const shown = (hash: string) =>
   );
 
 const tables = [
-  ['user_operations', 'hash, address_hash'],
-  [
-    'addresses',
-    'hash, name, ens_domain_name, is_contract, is_scam, is_verified, proxy_type, reputation, extra',
-  ],
-  ['address_implementations', 'address_hash, position, implementation_hash, name'],
-  ['address_metadata_tags', 'address_hash, position, slug'],
-  ['address_labels', 'address_hash, kind, position, label, display_name'],
-  ['address_watchlist_names', 'address_hash, position, label, display_name'],
+  'user_operations',
+  'blocks',
+  'block_rewards',
+  'block_uncles',
+  'block_reorgs',
+  'addresses',
+  'address_implementations',
+  'address_metadata_tags',
+  'address_labels',
+  'address_watchlist_names',
 ] as const;
+/** When rows were written: no two transactions have the same time. */
+const times = ['chain_id', 'first_seen_at', 'updated_at', 'observed_at'];
 
-/** All that operations of a chain left, by table; `more` is an SQL list of further columns. */
-export async function rowsOf(
-  pool: Pool,
-  chain_id: number,
-  more = '',
-): Promise<Record<string, unknown>> {
-  return Object.fromEntries(
-    await Promise.all(
-      tables.map(
-        async ([table, columns]) =>
-          [table, await stored(pool, table, `${columns}${more}`, chain_id)] as const,
-      ),
-    ),
-  );
+/** All that pages of a chain left, by table. */
+export async function rowsOf(pool: Pool, chain_id: number) {
+  const rows: Record<string, unknown[]> = {};
+  for (const table of tables) {
+    const { rows: found } = await pool.query<{ row: unknown }>(
+      `select to_jsonb(t) - $1::text[] as row from explorer.${table} as t where chain_id = $2 order by 1`,
+      [times, chain_id],
+    );
+    rows[table] = found.map(({ row }) => row);
+  }
+  return rows;
 }
