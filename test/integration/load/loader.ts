@@ -4,6 +4,7 @@ import { transact, type Transaction } from '../../../src/db/transaction.ts';
 import { decodeItem } from '../../../src/lists/decode.ts';
 import { type OperationName, operations } from '../../../src/lists/registry.ts';
 import { loadPages } from '../../../src/load/load.ts';
+import type { CountsByPage } from '../../../src/load/upsert.ts';
 import { sharedDatabase } from '../../harness/database.ts';
 
 const chainId = 10;
@@ -21,7 +22,7 @@ export function sharedPlaces(): () => { readonly pool: Pool; readonly chain: num
   return () => ({ pool: database.pool, chain: (chain += 1) });
 }
 
-/** Brings served pages of an operation into the tables, all in one transaction. */
+/** Brings served pages of an operation into the tables, all in one transaction; what each added and changed. */
 export const load = (
   pool: Pool,
   name: OperationName,
@@ -35,9 +36,9 @@ export async function loadIn(
   name: OperationName,
   pages: readonly ServedPage[],
   chain_id = chainId,
-): Promise<void> {
+): Promise<CountsByPage> {
   const operation = operations[name];
-  await loadPages(
+  return loadPages(
     tx,
     operation,
     pages.map(({ page_id, items }) => ({

@@ -82,6 +82,34 @@ test('a bare hash on a later page of the same transaction is no newer observatio
   expect(await stored(pool, 'addresses', 'name')).toEqual([{ name: 'old' }]);
 });
 
+test.each([
+  ['another name', 4, { name: 'new', page_id: '5' }],
+  ['no name', 4, { name: 'new', page_id: '5' }],
+  ['another name', 2, { name: 'new', page_id: '3' }],
+  ['another name', 6, { name: 'other', page_id: '6' }],
+] as const)(
+  'an address that pages 3 and 5 of a transaction show alike, and %s on page %i before, is that of the newest page',
+  async (what, page_id, expected) => {
+    const { pool } = await freshDatabase();
+    const name = what === 'no name' ? null : 'other';
+    const address = { hash: addressOf(1), name, is_verified: true };
+    await load(pool, 'user-operations', [{ page_id, items: [{ hash: hashOf(2), address }] }]);
+
+    await load(pool, 'user-operations', [operation(3, false, 'new'), newer]);
+
+    expect(await stored(pool, 'addresses', 'name, page_id')).toEqual([expected]);
+  },
+);
+
+test('an item that a page adds, and a later page of the same transaction changes, counts for each once', async () => {
+  const { pool } = await freshDatabase();
+  const counts = await load(pool, 'user-operations', [older, newer, operation(6, true, 'new')]);
+  expect([...counts]).toEqual([
+    [3, { inserted: 1, changed: 0 }],
+    [5, { inserted: 0, changed: 1 }],
+  ]);
+});
+
 test('a page does not write rows that are equal', async () => {
   const { pool } = await freshDatabase();
   await load(pool, 'optimism-batch-blocks', [block(3, 1, ['8', '9'])]);
