@@ -18,7 +18,7 @@ import {
   columnList,
   insert,
   keyMatch,
-  keyText,
+  rowKey,
   recordset,
   replaceChildren,
   shapeOf,
@@ -223,7 +223,7 @@ async function completeLists(
   const stored = await storedByKey(tx, table, given);
   return reported.map((set) => {
     if (set.unread.length === 0) return set;
-    const known = stored.get(keyText(set.parent, setKey)) ?? [];
+    const known = stored.get(rowKey(set.parent, setKey)) ?? [];
     return { ...set, rows: completeMembers(set.rows, known, set.unread, sameMember) };
   });
 }

@@ -5,7 +5,7 @@ import type { AddressObservation } from './address.ts';
 import {
   type Changeable,
   type CountsByPage,
-  keyText,
+  rowKey,
   lockRows,
   replaceChildren,
   shapeOf,
@@ -161,7 +161,7 @@ async function completeFromStored(
     children.push(await storedByKey(tx, table, { columns: parentKey, rows: parents }));
   }
   return items.map((item) => {
-    const text = keyText(item.row, key);
+    const text = rowKey(item.row, key);
     const [row] = item.missing === null ? [] : (own.get(text) ?? []);
     if (row === undefined) return { ...item, row: { ...item.row, ...item.missing?.unproven } };
     return completeItem(

@@ -140,7 +140,7 @@ function typeOf(shape: TableShape, column: string): string {
 export const keyMatch = (key: readonly string[], left: string, right: string) =>
   key.map((column) => `${left}."${column}" = ${right}."${column}"`).join(' and ');
 
-export const keyText = (row: Row, columns: readonly string[]) =>
+export const rowKey = (row: Row, columns: readonly string[]) =>
   JSON.stringify(columns.map((column) => row[column]));
 
 /** The stored rows that equal a given row in some columns, by the text of these columns. */
@@ -159,7 +159,7 @@ export async function storedByKey(
   `;
   // Amounts have more digits than a double.
   const exact = stored.map((row) => parseExactly(row) as Row);
-  return Map.groupBy(exact, (row) => keyText(row, columns));
+  return Map.groupBy(exact, (row) => rowKey(row, columns));
 }
 
 /** Locks the stored rows that have the keys of given rows. */
