@@ -14,7 +14,7 @@ import {
   usually,
 } from '../drift/fields.ts';
 import { type ExactNumber, integerText, isExactNumber } from '../exact-number.ts';
-import { type EmbeddedAddress, hashOf, hexOf, observeAddress } from '../load/address.ts';
+import { type EmbeddedAddress, addressHashOf, hexOf, observeAddress } from '../load/address.ts';
 import type { ChildTable } from '../load/load.ts';
 import type { ItemRows, ItemPosition, Scope } from './operation.ts';
 import { keyText } from './positions.ts';
@@ -77,7 +77,7 @@ function reported(item: Fields, names: readonly string[]): unknown {
 function lay(row: Fields, { columns, within }: Layout, item: Fields): Fields {
   for (const { column, names, isAddress } of columns) {
     const value = reported(item, names);
-    row[column] = isAddress && value !== null ? hashOf(value as EmbeddedAddress) : value;
+    row[column] = isAddress && value !== null ? addressHashOf(value as EmbeddedAddress) : value;
   }
   for (const { name, layout } of within) lay(row, layout, (item[name] ?? {}) as Fields);
   return row;

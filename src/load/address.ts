@@ -102,7 +102,7 @@ export const embeddedAddress = z
 export type EmbeddedAddress = z.infer<typeof embeddedAddress>;
 
 /** The hash alone, lower case. */
-export function hashOf(address: EmbeddedAddress): string {
+export function addressHashOf(address: EmbeddedAddress): string {
   return typeof address === 'string' ? address : address.hash;
 }
 
@@ -212,7 +212,7 @@ export function observeAddress(
     page_id: place.page_id,
     row: {
       chain_id: place.chain_id,
-      hash: hashOf(address),
+      hash: addressHashOf(address),
       name: known?.name ?? null,
       ens_domain_name: shown?.ens_domain_name ?? null,
       is_contract: known?.is_contract ?? null,

@@ -244,7 +244,7 @@ export function firstReported(item: unknown, names: readonly string[]): unknown 
 function keyOf(item: unknown, key: readonly KeyPart[]): string | null {
   const parts = key.flatMap(({ names, isNumber }) => {
     const value = firstReported(item, names);
-    return (isNumber ? heightOf(value) : hashOf(value)) ?? [];
+    return (isNumber ? heightOf(value) : parseHash(value)) ?? [];
   });
   return parts.length === key.length ? keyText(parts) : null;
 }
@@ -255,7 +255,7 @@ function heightOf(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
-const hashOf = (value: unknown) =>
+const parseHash = (value: unknown) =>
   typeof value === 'string' && /^0x[0-9a-f]{64}$/iu.test(value) ? value.toLowerCase() : null;
 
 /** A time without a zone is UTC, as the service's are. */

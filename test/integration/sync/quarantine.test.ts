@@ -17,7 +17,7 @@ const chain = { ...shortChain, batches: { first: 1, count: 3, blocks: 70 }, fact
 type Filter = Partial<QuarantineFilter>;
 const all: QuarantineFilter = { chains: [], operations: [], ids: [], reason: null };
 
-const hashOf = (address: string | { hash: string }) =>
+const addressHashOf = (address: string | { hash: string }) =>
   typeof address === 'string' ? address : address.hash;
 
 /** A copy of lists of which the first item of each page went to quarantine, for a hash that is none. */
@@ -32,7 +32,7 @@ async function spoiledOn(chains: readonly SimulatedChain[], operations: readonly
     for (const [index, item] of page.items.entries()) {
       // A factory is known by its address, everything else by its hash.
       const field = 'hash' in item ? 'hash' : 'address';
-      const hash = hashOf(item[field] as string | { hash: string });
+      const hash = addressHashOf(item[field] as string | { hash: string });
       // Once spoiled, always, and never after it was served well: on another page it has another place.
       if (index === 0 && !clean.has(hash)) bad.add(hash);
       if (bad.has(hash)) item[field] = `?${hash}`;
@@ -117,7 +117,7 @@ test('a row is of the page that served the item', async () => {
   const [first] = await list();
   await fix();
   await retry({ ids: [first?.id ?? 0] });
-  const hash = hashOf(first?.raw as { hash: string }).slice(1);
+  const hash = addressHashOf(first?.raw as { hash: string }).slice(1);
   expect(
     await query(
       `select page_id::int from explorer.user_operations where hash = '${hash.toLowerCase()}'`,
