@@ -57,7 +57,7 @@ export async function commitPages(
 ): Promise<Committed> {
   const begun = performance.now();
   const { counts, advance, ...committed } = await transact(db, (tx) =>
-    writePages(tx, operation, walk, toCommit),
+    commitPagesIn(tx, operation, walk, toCommit),
   );
   const { pages, inserted, changed, quarantined } = advance;
   signals.emit('commit', {
@@ -76,7 +76,7 @@ export async function commitPages(
 }
 
 /** Lock, rows, ledger, coverage, checkpoint, in this order. What several walks share comes last. */
-async function writePages(
+async function commitPagesIn(
   tx: Transaction,
   operation: Operation,
   walk: HeldWalk,

@@ -57,7 +57,7 @@ export async function runWalk(
     )
     .finally(() => queue.close());
   try {
-    const end = await writePages(walk, dependencies, queue, (moved) => {
+    const end = await commitQueued(walk, dependencies, queue, (moved) => {
       current = moved;
     });
     if (end !== null) return { is: 'ended', end };
@@ -77,7 +77,7 @@ export async function runWalk(
 const wait = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal });
 
 /** Commits what the queue holds until it is drained or the walk ends. */
-async function writePages(
+async function commitQueued(
   walk: HeldWalk,
   { db, operation, onCommit }: WalkDependencies,
   queue: PageQueue<ReadPage>,
