@@ -137,8 +137,8 @@ function deviationsOf(average: number): readonly number[] {
 /** How many blocks the first `slots` batches hold together. */
 export function blocksBefore(average: number, slots: number): number {
   const deviations = deviationsOf(average);
-  const rest = slots % deviations.length;
-  return average * slots + deviations.slice(0, rest).reduce((sum, part) => sum + part, 0);
+  const remainder = slots % deviations.length;
+  return average * slots + deviations.slice(0, remainder).reduce((sum, part) => sum + part, 0);
 }
 
 /** The slot of the batch that holds the block at this place, counted from 0. */

@@ -241,7 +241,7 @@ comment on column etl.runs.state is 'open: being worked on. finished, failed: do
 comment on column etl.runs.failure is 'The class of why it failed or was interrupted. Null: neither, or of no class.';
 comment on column etl.runs.reason is 'Why it failed or was interrupted. Null: neither.';
 comment on column etl.runs.latest_batch_before is 'Of a live run of batches: etl.feeds.latest_batch when it first looked; batches above are new to it. Null: it did not yet, or another run.';
-comment on column etl.runs.failures_in_a_row is 'Failures in a row without a page between them; the rest after each grows with it.';
+comment on column etl.runs.failures_in_a_row is 'Failures in a row without a page between them; the wait after each grows with it.';
 comment on column etl.runs.failed_requests is 'Requests that failed, those repeated at once included.';
 comment on column etl.runs.first_failure is 'What the first failure was, in one line without secrets. Null: none.';
 comment on column etl.runs.waited_ms is 'How long it waited after failures, for the explorer, the key or the database, in ms. Walks that wait side by side each count.';

@@ -66,7 +66,7 @@ export async function openScreen(
 }
 
 /** Between two readings of the status, in ms: each takes a tenth of that or less. */
-const restMs = 1_000;
+const pauseMs = 1_000;
 
 /** Redraws the status regularly. @returns a function that ends it after a last drawing */
 export function watchStatus(
@@ -79,7 +79,7 @@ export function watchStatus(
   const show = (status: StatusDocument) => screen.lines(linesOf(status, screen.look));
   // The work itself reports a failure to read.
   const draw = () => read().then(show, () => undefined);
-  const watching = every(restMs, ending.signal, draw, () => undefined);
+  const watching = every(pauseMs, ending.signal, draw, () => undefined);
   return async () => {
     ending.abort();
     await watching;

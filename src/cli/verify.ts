@@ -135,10 +135,10 @@ function repairLines(
   const command = sum > mostUnrequested ? `${wanted} --yes` : wanted;
   const cost = costText({ likely: requests, most: at_most });
   // A command stays whole, to be copied.
-  const [lead, rest] = [`  → ${paint(look, 'command', command)}`, paint(look, 'quiet', cost)];
+  const [lead, price] = [`  → ${paint(look, 'command', command)}`, paint(look, 'quiet', cost)];
   if (cost === '') return [lead];
-  const isShort = !look.isTerminal || widthOf(lead + rest) + 3 <= look.columns;
-  return isShort ? [`${lead}   ${rest}`] : [lead, `    ${rest}`];
+  const isShort = !look.isTerminal || widthOf(lead + price) + 3 <= look.columns;
+  return isShort ? [`${lead}   ${price}`] : [lead, `    ${price}`];
 }
 
 /** `about 13 requests, 260 credits; at most 20`; empty: cost unknown. */

@@ -139,11 +139,11 @@ function metricsOf(status: StatusDocument): Registry {
       add('feed_reason', '1 for each reason that names the feed.', 1, { ...labelsOf(feed), code });
     }
   }
-  for (const { feed, state, verified, poll, left: rest, newest_item: item, ...own } of feeds) {
+  for (const { feed, state, verified, poll, left: remaining, newest_item: item, ...own } of feeds) {
     const labels = labelsOf(feed);
     const ofFeed = (name: string, help: string, value: number | null | undefined) =>
       add(name, help, value, labels);
-    const requests = rest.requests.likely ?? rest.requests.most;
+    const requests = remaining.requests.likely ?? remaining.requests.most;
     add('feed_state', '1 for the state of the feed.', 1, { ...labels, state });
     ofFeed('feed_lag_seconds', 'Age of the newest item, or of the last ranking.', own.lag_s);
     ofFeed('feed_item_age_seconds', 'Age of the newest item that others confirm.', item?.age_s);

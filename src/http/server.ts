@@ -218,8 +218,8 @@ export function createSnapshots(read: () => Promise<StatusDocument>, now: () => 
     const status = await mine.status;
     last = { status, atMs: now() };
     const { times, leastMs, mostMs } = isChanging(status) ? busy : calm;
-    const restMs = times * (last.atMs - begun);
-    mine.goodUntilMs = last.atMs + Math.min(Math.max(leastMs, restMs), mostMs);
+    const pauseMs = times * (last.atMs - begun);
+    mine.goodUntilMs = last.atMs + Math.min(Math.max(leastMs, pauseMs), mostMs);
     return status;
   };
 

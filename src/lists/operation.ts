@@ -17,7 +17,7 @@ export interface NewestFirstWalk {
   readonly again?: boolean;
   /** Where it enters the list, if at a synthetic cursor: only what is served there confirms it. */
   readonly entry?: OrderKey;
-  /** The walk whose rest it shares with others that entered below it: see `sync/checkpoint.ts`. */
+  /** The walk whose remainder it shares with others that entered below it: see `sync/checkpoint.ts`. */
   readonly above?: number;
 }
 

@@ -96,14 +96,14 @@ function items(): string {
       ascending: 'batch_number',
     })),
   ];
-  const branches = (rest: (list: (typeof lists)[number]) => string) =>
+  const branches = (condition: (list: (typeof lists)[number]) => string) =>
     lists.map(
       (list) => `
   if of_operation = '${list.name}' then
     return query
     select ${list.height}, ${list.time}, item.updated_at
     from ${list.from}
-    where item.chain_id = of_chain and ${rest(list)}
+    where item.chain_id = of_chain and ${condition(list)}
     limit most;
   end if;`,
     );

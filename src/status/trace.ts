@@ -52,13 +52,13 @@ interface ColumnRef {
   readonly table: PgTable;
   readonly column: string;
   /** The primary key after the chain and the column; null: another index has the column. */
-  readonly rest: readonly string[] | null;
+  readonly keyColumns: readonly string[] | null;
 }
 
 /** Indexed columns of the term's type in all tables that pages write; unique ones first. */
 function placesOf(is: Kind): readonly ColumnRef[] {
   const type = is === 'height' ? 'bigint' : 'text collate "C"';
-  const partOf = ({ rest }: ColumnRef) => rest?.length ?? Number.MAX_SAFE_INTEGER;
+  const partOf = ({ keyColumns }: ColumnRef) => keyColumns?.length ?? Number.MAX_SAFE_INTEGER;
   return dataTables
     .flatMap((table) => placesIn(table, type))
     .toSorted((one, other) => partOf(one) - partOf(other));
@@ -69,9 +69,9 @@ function placesIn(table: PgTable, type: string): ColumnRef[] {
   const typed = new Set(namesOf(columns.filter((column) => column.getSQLType() === type)));
   const places = new Map<string, ColumnRef>();
   const add = (names: readonly string[], isKey: boolean) => {
-    const [column = '', ...rest] = names.filter((name) => name !== 'chain_id');
+    const [column = '', ...others] = names.filter((name) => name !== 'chain_id');
     if (!typed.has(column) || places.has(column)) return;
-    places.set(column, { table, column, rest: isKey ? rest : null });
+    places.set(column, { table, column, keyColumns: isKey ? others : null });
   };
   for (const key of primaryKeys) add(namesOf(key.columns), true);
   for (const { config } of indexes) {
@@ -108,7 +108,7 @@ const own = (column: string) => sql.raw(`t."${column}"`);
 
 async function rowsAt(
   db: Database,
-  { table, column, rest }: ColumnRef,
+  { table, column, keyColumns }: ColumnRef,
   { is, value, chains, wei }: { is: Kind; value: string; chains: string[]; wei: string[] },
 ): Promise<Row[]> {
   if (chains.length === 0) return [];
@@ -116,7 +116,7 @@ async function rowsAt(
   const name = tableName(table);
   const isSought = sql`${own(column)} = ${is === 'height' ? sql`${value}::bigint` : sql`${value}::text`}`;
   // Each chain separately, in key order: the newest rows of a long history come last.
-  const order = (rest ?? []).map((key) => sql`${own(key)} desc`);
+  const order = (keyColumns ?? []).map((key) => sql`${own(key)} desc`);
   const rows = chains.map(
     (chain) => sql`(
       select * from ${sql.raw(name)} as t where t.chain_id = ${chain}::bigint and ${isSought}

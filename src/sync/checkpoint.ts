@@ -196,7 +196,7 @@ export function arrivingWalk(walk: WalkRow) {
 
 type Arriving = NonNullable<ReturnType<typeof arrivingWalk>>;
 
-/** As SQL: the other walks that share a rest with one. */
+/** As SQL: the other walks that share a remainder with one. */
 const sharing = ({ walk: { id, run_id }, first }: Arriving) => sql`
   run_id = ${run_id} and id <> ${id} and (id = ${first} or (scope ->> 'above')::bigint = ${first})
 `;

@@ -99,7 +99,7 @@ const jitter = { share: 0.1, mostMs: 30_000 };
  * How long a feed backs off after its nth failure in a row, in ms. Full jitter over the upper half keeps feeds that
  * failed together apart. A stated wait does not grow, because a pause is no failure.
  */
-export function restMs(
+export function backOffMs(
   { failure, retryAfterMs }: Pick<FeedFailure, 'failure' | 'retryAfterMs'>,
   inARow: number,
   random: () => number,

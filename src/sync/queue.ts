@@ -89,7 +89,7 @@ async function startOrStop(boss: PgBoss): Promise<void> {
 
 const sliceOptions = {
   heartbeatSeconds: silenceSeconds,
-  // A slice that ends so many workers rests until `start` looks at open runs again.
+  // A slice that ends so many workers waits until `start` looks at open runs again.
   retryLimit: 1_000,
   // A slice ends by its own budget within seconds; this is the last resort against a job that hangs.
   expireInSeconds: 3600,

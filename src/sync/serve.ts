@@ -121,27 +121,27 @@ const intervalMs = 3_600_000;
 /** How often it is checked whether sums are due, in ms. */
 const sumsIntervalMs = 2_000;
 
-/** How long sums rest after they were brought up to date: in times of what that took, within bounds in ms. */
-const sumsRest = { ms: 60_000, times: 20, mostMs: 900_000 };
+/** How long sums wait after they were brought up to date: in times of what that took, within bounds in ms. */
+const sumsPause = { ms: 60_000, times: 20, mostMs: 900_000 };
 
 /** Keeps sums up to date until the signal aborts: once a minute, or less often where that took a twentieth of the time. */
 export function keepSums(
   { db, log, now }: Pick<MaintenanceOptions, 'db' | 'log' | 'now'>,
   signal: AbortSignal,
-  { firstMs, restMs } = { firstMs: 0, restMs: sumsRest.ms },
+  { firstMs, pauseMs } = { firstMs: 0, pauseMs: sumsPause.ms },
 ): Promise<void> {
   let dueMs = now() + firstMs;
   const poll = async () => {
     const begun = now();
     if (begun < dueMs) return;
     await attempt('sums', { db, log }, () => rollUp({ db, now }, signal));
-    const pacedMs = sumsRest.times * (now() - begun);
-    dueMs = now() + Math.min(Math.max(restMs, pacedMs), sumsRest.mostMs);
+    const pacedMs = sumsPause.times * (now() - begun);
+    dueMs = now() + Math.min(Math.max(pauseMs, pacedMs), sumsPause.mostMs);
   };
   return every(sumsIntervalMs, signal, poll);
 }
 
-/** How long a command works before it first sums up, and rests after each time, in ms: most end before. */
+/** How long a command works before it first sums up, and waits after each time, in ms: most end before. */
 const commandSumsMs = 10_000;
 
 /** Keeps the sums while a command works: one that is killed leaves them a few seconds old. */
@@ -151,7 +151,7 @@ export async function besideSums<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   using end = linkAbort(signal);
-  const pace = { firstMs: commandSumsMs, restMs: commandSumsMs };
+  const pace = { firstMs: commandSumsMs, pauseMs: commandSumsMs };
   const kept = keepSums(options, end.signal, pace);
   const ended = new Error('the command ended');
   try {

@@ -9,7 +9,7 @@ import { dayMs } from '../lists/list.ts';
 import type { RunRow } from '../lists/tables.ts';
 import type { Log } from '../log.ts';
 import { advance, type AdvanceDependencies, type AdvanceOutcome } from './advance.ts';
-import { defectOf, type FeedFailure, pollLater, refusal, restMs } from './failures.ts';
+import { defectOf, type FeedFailure, pollLater, refusal, backOffMs } from './failures.ts';
 import { setFailure } from './feeds.ts';
 import type { SliceBudget } from './page.ts';
 import { chainSlice } from './queue.ts';
@@ -19,7 +19,7 @@ import { z } from 'zod';
 
 /** Part of a day that is added at random, so that not all feeds are polled at once that the explorer does not serve. */
 const dayJitter = 0.05;
-/** How long a lane rests whose feed this process may not read, in ms. */
+/** How long a lane waits whose feed this process may not read, in ms. */
 const notOursMs = 2_000;
 
 export interface SliceDependencies extends AdvanceDependencies {
@@ -142,7 +142,7 @@ async function handleOutcome(ended: Ended, outcome: AdvanceOutcome): Promise<voi
       // The lane's run stays open: another worker goes on with it.
       return chainSlice(ended, 'stopped');
     case 'failure':
-      return rest(ended, outcome);
+      return backOff(ended, outcome);
     case 'source-mismatch':
       return leaveToOthers(ended, outcome.run);
     case 'closed':
@@ -178,7 +178,7 @@ const sourceMismatch = {
     'another process reads this feed from another explorer since: use the same EXPLORER_BASE_URL',
 };
 
-async function rest(
+async function backOff(
   ended: Ended,
   { run, feedFailure, progressed }: Extract<AdvanceOutcome, { is: 'failure' }>,
 ): Promise<void> {
@@ -194,7 +194,7 @@ async function rest(
   }
   const isFirst = progressed || again !== 'growing';
   const inARow = state === null ? 1 : await countFailure(db, run, isFirst, feedFailure.problem);
-  return chainSlice(ended, restMs(feedFailure, inARow, random));
+  return chainSlice(ended, backOffMs(feedFailure, inARow, random));
 }
 
 /** What stops a key or a chain is logged once, not for each of its feeds. */

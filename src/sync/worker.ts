@@ -15,7 +15,7 @@ import { beatMs, openPresence, type Worker } from './workers.ts';
 
 /** How often the queue is looked at, in ms, while this process works and while it does not; at once when it opens a run. */
 const pollMs = { busy: 500, idle: 3_000 } as const;
-/** How long a job rests that this process does not work on, in ms. */
+/** How long a job waits that this process does not work on, in ms. */
 const notMineMs = 10_000;
 /** How often workers that were lost before they took a lane are looked for, in ms; others at once. */
 const superviseMs = 10_000;

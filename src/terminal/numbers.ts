@@ -16,10 +16,10 @@ const timeUnits = { y: 365 * 86_400, d: 86_400, h: 3_600, m: 60, s: 1 };
 
 /** Whole seconds in their `most` largest units that are not zero. */
 function inUnits(seconds: number, most: number): string {
-  let rest = seconds;
+  let remainder = seconds;
   const parts = Object.entries(timeUnits).map(([unit, size]) => {
-    const count = Math.floor(rest / size);
-    rest -= count * size;
+    const count = Math.floor(remainder / size);
+    remainder -= count * size;
     return count === 0 ? '' : `${count}${unit}`;
   });
   return parts.filter(Boolean).slice(0, most).join(' ');

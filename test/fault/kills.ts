@@ -101,7 +101,7 @@ export async function killWorkers(seed: number): Promise<object> {
 }
 
 /** How long a reader of the page rests, in ms. */
-const restMs = 200;
+const pauseMs = 200;
 
 /** Looks at its page for as long as it runs. */
 async function look(program: Child, url: string): Promise<void> {
@@ -109,7 +109,7 @@ async function look(program: Child, url: string): Promise<void> {
     await fetch(url)
       .then((page) => page.text())
       .catch(() => undefined);
-    await delay(restMs);
+    await delay(pauseMs);
   }
 }
 

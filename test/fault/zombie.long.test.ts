@@ -105,8 +105,8 @@ test('two workers that begin a walk at the same moment claim the same one', asyn
   expect(one.id).toBe(other.id);
 });
 
-/** How many pages each claim of a worker goes on for, and how long it rests before, in ms. */
-const turns = fc.array(fc.record({ pages: fc.integer({ min: 1, max: 12 }), rest: fc.nat(30) }), {
+/** How many pages each claim of a worker goes on for, and how long it waits before, in ms. */
+const turns = fc.array(fc.record({ pages: fc.integer({ min: 1, max: 12 }), delayMs: fc.nat(30) }), {
   minLength: 1,
   maxLength: 6,
 });
@@ -118,15 +118,15 @@ test('workers that keep taking a walk from each other store the same rows as one
       const { database, first, second } = await openScene();
       const run = await beginRun(first, lane(operation), scopeOf[operation]);
       const contend = async (engine: Engine, own: typeof a) => {
-        for (const { pages, rest } of own) {
-          await delay(rest);
+        for (const { pages, delayMs } of own) {
+          await delay(delayMs);
           const walk = await claim(engine, run);
           if (walk !== null) await walkOn(engine, walk, pages);
         }
       };
       await Promise.all([contend(first, a), contend(second, b)]);
-      const rest = await claim(second, run);
-      if (rest !== null) await walkOn(second, rest, allPages);
+      const last = await claim(second, run);
+      if (last !== null) await walkOn(second, last, allPages);
 
       const scope = { operations: [operation], batches: { from: 1, to: 1 } };
       expect(await differences(database.pool, seed, chain, scope)).toEqual({});

@@ -60,7 +60,7 @@ const begunWalkShape = () =>
     depth_ms: z.number().nullable(),
     /** The block of the synthetic cursor that it entered at; null: it entered at another cursor. */
     entry: z.number().nullable(),
-    /** The walk whose rest it shares, with others that entered below that one; null: none. */
+    /** The walk whose remainder it shares, with others that entered below that one; null: none. */
     above: z.number().nullable(),
   });
 export type BegunWalk = z.infer<ReturnType<typeof begunWalkShape>>;

@@ -12,7 +12,7 @@ import {
 } from './run.ts';
 import { z } from 'zod';
 
-/** The least that each part of a walk's rest has, in pages. */
+/** The least that each part of a walk's remainder has, in pages. */
 const shortestPart = 3;
 
 /**
@@ -32,7 +32,7 @@ const secondStep = 1500;
 const freeTries = 2;
 
 /** What a walk under way has yet to read: blocks, and about how many pages. */
-interface Rest {
+interface Remainder {
   readonly walk: BegunWalk;
   readonly from: number;
   readonly to: number;
@@ -49,10 +49,10 @@ interface Known {
   readonly beginning: { readonly height: number; readonly isReached: boolean };
 }
 
-type Boundary = Pick<Rest, 'walk'> & Pick<OrderKey, 'height'>;
+type Boundary = Pick<Remainder, 'walk'> & Pick<OrderKey, 'height'>;
 
 /**
- * A part of another walk's rest, for a walk that enters at a synthetic cursor (`sync/checkpoint.ts`).
+ * A part of another walk's remainder, for a walk that enters at a synthetic cursor (`sync/checkpoint.ts`).
  * Parts are about equal; while the list's depth is unknown, positions go ever farther down. Null:
  * one more walk would not pay, or the service serves no synthetic cursors.
  */
@@ -80,12 +80,12 @@ function nextBoundary(known: Known, missing: number): Boundary | null {
   const entered = begun.filter(({ above }) => above !== null);
   const isServed = entered.some(({ pages }) => pages > 0);
   if (!isServed && entered.filter(isWalkRunning).length >= freeTries) return null;
-  const all = begun.flatMap((walk) => restOf(walk, known) ?? []);
-  const rests = all.filter(({ isSure }) => isSure);
+  const all = begun.flatMap((walk) => remainderOf(walk, known) ?? []);
+  const remainders = all.filter(({ isSure }) => isSure);
   const lowest = all.find(({ isSure }) => !isSure) ?? null;
   // A position that is tried shows first whether the list goes down to it.
   const open = lowest?.walk.pages === 0 && entered.length > 1 ? null : lowest;
-  const sure = [...begun, ...rests].reduce((sum, { pages }) => sum + pages, 0);
+  const sure = [...begun, ...remainders].reduce((sum, { pages }) => sum + pages, 0);
   const cost = entered.reduce(
     (sum, { pages, reason }) => sum + (pages > 0 && reason !== 'empty-entry' ? boundaryCost : 1),
     0,
@@ -98,7 +98,7 @@ function nextBoundary(known: Known, missing: number): Boundary | null {
     if (boundary !== null) return boundary;
   }
   if (sure * boundaryPart - cost < boundaryCost) return null;
-  return evenly(isLimited && open.walk.pages > 0 ? [...rests, open] : rests, missing);
+  return evenly(isLimited && open.walk.pages > 0 ? [...remainders, open] : remainders, missing);
 }
 
 /** Pages a block of what was read so far; null: unknown yet. */
@@ -112,14 +112,14 @@ function densityOf(begun: readonly BegunWalk[]): number | null {
   return sum.blocks === 0 ? null : sum.pages / sum.blocks;
 }
 
-/** The walk whose rest it shares with others. */
+/** The walk whose remainder it shares with others. */
 const firstOf = ({ above, id }: BegunWalk) => above ?? id;
 
 /**
  * What a walk has yet to read: down to the next walk below, arrived or not; if none is known, as far as the list
  * may go. Null: another walk has to find that out, or nothing is left.
  */
-function restOf(walk: BegunWalk, { begun, density, beginning }: Known): Rest | null {
+function remainderOf(walk: BegunWalk, { begun, density, beginning }: Known): Remainder | null {
   const to = walk.bottom ?? walk.entry;
   // The first walk has to read a page before others share it.
   const mayBeParted =
@@ -142,19 +142,19 @@ function restOf(walk: BegunWalk, { begun, density, beginning }: Known): Rest | n
 }
 
 /** A position `step` pages below the known part, or halfway to where nothing is listed. */
-function farther({ walk, from, to, pages }: Rest, step: number | null): Boundary | null {
+function farther({ walk, from, to, pages }: Remainder, step: number | null): Boundary | null {
   if (step === null && pages < shortestPart) return null;
   const height = Math.floor(step === null ? (to + from) / 2 : to - step);
   return height > 0 ? { walk, height } : null;
 }
 
 /** The lowest part of the longest range, so that all walks have about as much to read. */
-function evenly(rests: readonly Rest[], missing: number): Boundary | null {
-  const [longest] = rests.toSorted((a, b) => b.pages - a.pages);
+function evenly(remainders: readonly Remainder[], missing: number): Boundary | null {
+  const [longest] = remainders.toSorted((a, b) => b.pages - a.pages);
   if (longest === undefined) return null;
   const { walk, from, to, pages, isSure } = longest;
-  const all = rests.reduce((sum, rest) => sum + rest.pages, 0);
-  const fair = Math.round((pages * (rests.length + missing)) / all);
+  const all = remainders.reduce((sum, { pages: left }) => sum + left, 0);
+  const fair = Math.round((pages * (remainders.length + missing)) / all);
   const parts = Math.min(isSure ? Math.max(2, fair) : 2, Math.floor(pages / shortestPart));
   return parts < 2 ? null : { walk, height: from + Math.floor((to - from) / parts) };
 }

@@ -71,7 +71,7 @@ test.each([
   ['without running lanes', { ...empty, feeds: [feedOf()] }, 5_000],
   ['before the first feed', empty, 1_000],
   ['at work', { ...empty, feeds: [readingFeed()] }, 1_000],
-])('%s, a status that takes longer to read is read less often', async (_, status, restMs) => {
+])('%s, a status that takes longer to read is read less often', async (_, status, pauseMs) => {
   let nowMs = 0;
   let reads = 0;
   const snapshots = createSnapshots(
@@ -83,7 +83,7 @@ test.each([
     () => nowMs,
   );
   await Promise.all([snapshots.newest(), snapshots.newest()]);
-  nowMs += restMs - 1;
+  nowMs += pauseMs - 1;
   await snapshots.newest();
   expect(reads).toBe(1);
   nowMs += 1;
