@@ -39,7 +39,7 @@ const creditsPerRequest = 20;
 /** What a figure means, and its value in a round; text: what there is in place of a number. */
 type Figure = readonly [meaning: string, of: (one: Measured) => string | number];
 
-const again = ({ copied, killed }: Measured) => killed.requests - copied.requests;
+const repeated = ({ copied, killed }: Measured) => killed.requests - copied.requests;
 const verified = ({ copied: { walkMs, verifyMs } }: Measured) =>
   verifyMs === null ? 'cannot' : (walkMs + verifyMs) / 1_000;
 
@@ -73,7 +73,7 @@ const figuresOf = (rows: number, truth: string | undefined): Readonly<Record<str
       'rows stored more than once after it',
       ({ killed }) => killed.rows.all - killed.rows.distinct,
     ],
-    'read again per kill': ['rows requested and paid twice', (one) => again(one) * pageSize],
+    'read again per kill': ['rows requested and paid twice', (one) => repeated(one) * pageSize],
     's to verify 0': [
       'from the first request until `verify` ends with code 0, as nothing is missing',
       verified,

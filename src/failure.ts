@@ -62,7 +62,7 @@ export interface FailureRule {
    * When `start` resumes the feed: after growing waits, at the stated time, when one poll finds the key fixed, after a
    * day, with the next run, or at once.
    */
-  readonly again: 'growing' | 'stated' | 'poll' | 'daily' | 'next-run' | 'at-once';
+  readonly nextTry: 'growing' | 'stated' | 'poll' | 'daily' | 'next-run' | 'at-once';
   /** The feed's state until it succeeds (`feedStates` of the status document); null: unchanged. */
   readonly feed: 'failing' | 'blocked' | 'unsupported' | null;
   /** The exit code of `sync` if nothing else failed; 2: only a person can fix it. */
@@ -90,31 +90,36 @@ type Handling = Omit<FailureRule, 'advice' | 'isOfHost'>;
 const failed: Handling = {
   retry: 'none',
   stops: 'feed',
-  again: 'next-run',
+  nextTry: 'next-run',
   feed: 'failing',
   exit: 1,
   log: 'feed.failed',
 };
-const degraded: Handling = { ...failed, again: 'growing', log: 'feed.failure' };
+const degraded: Handling = { ...failed, nextTry: 'growing', log: 'feed.failure' };
 const waiting: Handling = {
   ...failed,
   stops: 'key',
-  again: 'stated',
+  nextTry: 'stated',
   feed: 'blocked',
   log: 'key.waiting',
 };
 const refused: Handling = {
   ...failed,
   stops: 'key',
-  again: 'poll',
+  nextTry: 'poll',
   feed: 'blocked',
   log: 'key.refused',
 };
-const unserved: Handling = { ...failed, again: 'daily', feed: 'unsupported', log: 'feed.failure' };
+const unserved: Handling = {
+  ...failed,
+  nextTry: 'daily',
+  feed: 'unsupported',
+  log: 'feed.failure',
+};
 const harmless: Handling = {
   ...failed,
   stops: 'nothing',
-  again: 'at-once',
+  nextTry: 'at-once',
   feed: null,
   exit: 0,
   log: null,
@@ -155,7 +160,7 @@ const rules = {
   },
   'history-share': {
     ...failed,
-    again: 'stated',
+    nextTry: 'stated',
     feed: null,
     log: 'key.waiting',
     advice:
@@ -198,7 +203,7 @@ const rules = {
   'not-found': {
     ...unserved,
     retry: 'as-failure',
-    again: 'growing',
+    nextTry: 'growing',
     advice:
       'Nothing is served at this address: check the path of base_url (or EXPLORER_BASE_URL) and the chain; if both are right, the explorer does not serve this list.',
   },
@@ -305,7 +310,7 @@ const rules = {
 } satisfies Readonly<Record<string, FailureRule>>;
 
 /** When the same run may succeed with nothing changed. */
-export const passing: ReadonlySet<FailureRule['again']> = new Set(['growing', 'stated', 'poll']);
+export const passing: ReadonlySet<FailureRule['nextTry']> = new Set(['growing', 'stated', 'poll']);
 
 export type FailureClass = keyof typeof rules;
 

@@ -226,7 +226,7 @@ export function feedTable(
 
 /** Red only if action is needed: a key without credits recovers by itself. */
 function stateCell({ state: name, failure }: FeedStatus, look: Look): string {
-  const waits = failure !== null && failures[failure].again === 'stated';
+  const waits = failure !== null && failures[failure].nextTry === 'stated';
   const isRefused = name === 'blocked' && !waits;
   return paint(look, isRefused ? 'bad' : styles[name], name);
 }

@@ -57,7 +57,7 @@ function openJudgement() {
       return null;
     }
     const { failure, status, detail, retryAfterMs } = error;
-    const isOfKey = failures[failure].again === 'poll';
+    const isOfKey = failures[failure].nextTry === 'poll';
     if (!isOfKey && (failure !== 'forbidden' || status !== 403)) return error;
     const isRefuted = refused.get(list)?.isRefuted ?? false;
     refused.set(list, { page_id, isRefuted });

@@ -115,7 +115,7 @@ export function stateOfWork(
   const rule = failure === null ? null : failures[failure];
   const own = sentence === null ? null : (rule?.feed ?? 'failing');
   // A failure that the same run may overcome lasts until it does.
-  const working = rule !== null && passing.has(rule.again) ? own : 'running';
+  const working = rule !== null && passing.has(rule.nextTry) ? own : 'running';
   if (lanes.every(({ state }) => state === 'idle')) return own;
   if (has('running')) return working;
   if (lanes.some(isStalled)) return 'failing';

@@ -193,11 +193,11 @@ export interface Answer {
 }
 
 /** Whether an answer is right. One that comes twice is, unless stored rows contradict it; 'ask' whether these have left. Pure. */
-export function decide(before: Answer | null, now: Answer): 'accept' | 'ask' | 'again' {
+export function decide(before: Answer | null, now: Answer): 'accept' | 'ask' | 'repeat' {
   if (now.suspicion === null || now.verdict.is === 'supported') return 'accept';
-  if (before === null || !now.isSame) return 'again';
+  if (before === null || !now.isSame) return 'repeat';
   if (before.verdict.is === 'contradicted') return 'ask';
-  return now.verdict.is === 'contradicted' ? 'again' : 'accept';
+  return now.verdict.is === 'contradicted' ? 'repeat' : 'accept';
 }
 
 async function lookAt(

@@ -108,7 +108,7 @@ export function backOffMs(
   const ownMs = cap / 2 + (random() * cap) / 2;
   if (retryAfterMs === null) return ownMs;
   const statedMs = retryAfterMs + random() * Math.min(retryAfterMs * jitter.share, jitter.mostMs);
-  return failures[failure].again === 'growing' ? Math.max(statedMs, ownMs) : statedMs;
+  return failures[failure].nextTry === 'growing' ? Math.max(statedMs, ownMs) : statedMs;
 }
 
 const recoveredShape = () =>

@@ -56,9 +56,9 @@ export async function syncOnce(
     );
     // A live run that an earlier sync began misses what came since: a new run reads it.
     if (old.length > 0 && !signal.aborted) {
-      const again = await openDue(old, options);
-      await untilClosed(again, options, signal);
-      for (const [id, target] of again) opened.set(id, target);
+      const reopened = await openDue(old, options);
+      await untilClosed(reopened, options, signal);
+      for (const [id, target] of reopened) opened.set(id, target);
     }
   } finally {
     await worker.stop();

@@ -183,16 +183,16 @@ async function backOff(
   { run, feedFailure, progressed }: Extract<AdvanceOutcome, { is: 'failure' }>,
 ): Promise<void> {
   const { db, lane, random, onFailure } = ended;
-  const { again, feed: state } = failures[feedFailure.failure];
+  const { nextTry, feed: state } = failures[feedFailure.failure];
   if (state === null) await noteReason(db, run, feedFailure);
   else await setFailure(db, lane, feedFailure);
   logFailure(ended, feedFailure);
-  if (again === 'daily') await pollLater(db, lane, dayMs * (1 + random() * dayJitter));
-  if (onFailure === 'give-up' || !passing.has(again)) {
+  if (nextTry === 'daily') await pollLater(db, lane, dayMs * (1 + random() * dayJitter));
+  if (onFailure === 'give-up' || !passing.has(nextTry)) {
     await closeRun(db, run, 'interrupted', feedFailure);
     return chainSlice(ended, 0);
   }
-  const isFirst = progressed || again !== 'growing';
+  const isFirst = progressed || nextTry !== 'growing';
   const inARow = state === null ? 1 : await countFailure(db, run, isFirst, feedFailure.problem);
   return chainSlice(ended, backOffMs(feedFailure, inARow, random));
 }

@@ -138,9 +138,9 @@ test('a filled table is distributed after a killed attempt, and sync keeps it cu
   );
   expect(spread.code).toBe(0);
   expect(await faultsAt(copy, pollMs)).toEqual({});
-  const again = await migrate(database, '--distribute');
-  expect(again.stdout).toMatch(/is already distributed over the servers/);
-  expect(again.code).toBe(0);
+  const second = await migrate(database, '--distribute');
+  expect(second.stdout).toMatch(/is already distributed over the servers/);
+  expect(second.code).toBe(0);
   for (let poll = 2; poll <= polls + 1; poll += 1) await copy.syncAt(poll * pollMs);
   const endMs = (polls + 1) * pollMs;
   // Once as deep as all that moved.

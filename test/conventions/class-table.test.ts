@@ -11,7 +11,7 @@ const table = (head: string) =>
   docsTable('operating.md', head).map((row) => row.map((cell) => cell.replaceAll('`', '')));
 
 /** How docs/operating.md words what the code says. */
-const comesBack: Readonly<Record<FailureRule['again'], string>> = {
+const comesBack: Readonly<Record<FailureRule['nextTry'], string>> = {
   growing: 'after growing waits',
   stated: 'at the stated time',
   poll: 'after a test request, every 5 minutes',
@@ -27,7 +27,7 @@ test('the classes of docs/operating.md are those of the code, with state, exit c
     name,
     rule.retry === 'none' ? 'no' : 'yes',
     rule.feed === null ? 'as it was' : rule.feed,
-    comesBack[rule.again],
+    comesBack[rule.nextTry],
     String(rule.exit),
     rule.log ?? 'none',
     rule.advice.replaceAll('`', ''),

@@ -61,7 +61,7 @@ test('a feed that is removed from the configuration costs nothing after a restar
   expect((await pool.query(runOf20)).rows).toEqual([{ state: 'open' }]);
 
   await configure([small, later]);
-  const again = start();
+  const second = start();
 
   await eventually('the feed to be set aside', async () => {
     const { rows } = await pool.query<{ state: string }>(runOf20);
@@ -69,5 +69,5 @@ test('a feed that is removed from the configuration costs nothing after a restar
   });
   await untilRead(30);
   expect(requestsOf(20)).toBe(before);
-  expect(again.isRunning).toBe(true);
+  expect(second.isRunning).toBe(true);
 });

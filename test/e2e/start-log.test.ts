@@ -28,18 +28,18 @@ test('under a service manager, start logs one event a line and counts repeated f
   const logged = (name: string) => logLines(program.stderr).filter(({ event }) => event === name);
 
   // Its run ends; one that a person requests meets the same.
-  const again = `update etl.lanes set requested_at = clock_timestamp()
+  const requestPoll = `update etl.lanes set requested_at = clock_timestamp()
     from etl.runs where (runs.feed, runs.lane) = (lanes.feed, lanes.lane) and state = 'interrupted'`;
   for (let round = 1; round <= 3; round += 1) {
     await eventually('the feed to fail', async () => {
       const rows = await query("select from etl.runs where state = 'interrupted'");
       return rows.length > 0 && requested >= round;
     });
-    await query(again);
+    await query(requestPoll);
   }
   isBroken = false;
   await eventually('the feed to recover', async () => {
-    await query(again);
+    await query(requestPoll);
     return logged('feed.recovered').length > 0 && logged('feed.updated').length === 2;
   });
   program.kill('SIGTERM');

@@ -34,8 +34,8 @@ test('replay restores missing values, and says what it did', async () => {
     /^Decoded 4 archived pages, without a request\.\nRows: 0 added, \d+ changed\.\nQuarantine: 0 items became rows; \d+ items of these pages stay\.\n$/u,
   );
   expect(code).toBe(0);
-  const again = await call('replay', '--quiet', '--operation', 'user-operations');
-  expect(again.stdout).toContain('Rows: 0 added, 0 changed.');
+  const second = await call('replay', '--quiet', '--operation', 'user-operations');
+  expect(second.stdout).toContain('Rows: 0 added, 0 changed.');
   expect((await call('replay', '--chain', '11')).stdout).toMatch(/^No archived pages/u);
 });
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { integerText, isExactNumber, parseExactly } from '../../src/exact-number.ts';
 
-const again = (text: string) => JSON.stringify(parseExactly(text));
+const reformatted = (text: string) => JSON.stringify(parseExactly(text));
 
 test.each([
   '187125856691380123456',
@@ -14,8 +14,8 @@ test.each([
   '115792089237316195423570985008687907853269984665640564039457584007913129639935',
 ])('%s keeps its digits at any place in a document', (number) => {
   const text = `{"a":${number},"b":[1,${number},{"c":${number}}]}`;
-  expect(again(text)).toBe(text);
-  expect(again(text.replaceAll(',', ' ,\n ').replaceAll(':', ' : '))).toBe(text);
+  expect(reformatted(text)).toBe(text);
+  expect(reformatted(text.replaceAll(',', ' ,\n ').replaceAll(':', ' : '))).toBe(text);
 });
 
 test.each(['1', '-7', '0.5', '67.04523159861733', '1e21', '1E5', '356.0', '1.50e+2', '0e0'])(

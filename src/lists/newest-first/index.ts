@@ -217,10 +217,10 @@ function dailyUpkeep(
   // What polls took includes the rules that they follow themselves.
   const isApart = ({ depthMs }: ResweepRule) =>
     measured === null || (known.itemsPerDay ?? 0) * (depthMs / dayMs) > shortRows;
-  const again = resweep
+  const deepPolls = resweep
     .filter(isApart)
     .reduce((sum, { depthMs, everyMs }) => sum + depthMs / everyMs, 0);
-  return about((measured ?? expected) + again * pagesPerDay);
+  return about((measured ?? expected) + deepPolls * pagesPerDay);
 }
 
 /** Reads from the head to the stop height, once a run, past known rows: others may be between. */

@@ -32,8 +32,8 @@ export async function planBackfillBatch(planning: Planning): Planned {
   if (top === null) return null;
   const range = historyOf(run, run.scope, top);
   const isDueNow = run.scope.at_once === true ? atOnce : isRested(range, at);
-  const again = await planReread(planning, range, isDueNow);
-  if (again !== null) return again;
+  const reread = await planReread(planning, range, isDueNow);
+  if (reread !== null) return reread;
   return (await planUnread(planning, [from, top])) ?? planLastRead(planning, range);
 }
 
@@ -236,7 +236,7 @@ async function planLastRead({ tx, run }: Planning, range: RereadRange): Planned 
 }
 
 /** What `etl.batch_read` says of a batch: where its last page begins, and the block that a walk may end at. */
-const againShape = () =>
+const batchReadShape = () =>
   z.object({
     wants: z.enum(['whole', 'top', 'bottom']),
     entry: cursorShape().nullable(),
@@ -246,10 +246,10 @@ const againShape = () =>
 /** Reads what can have changed: down to a known block, the last page, or the whole batch. */
 async function walkAgain(tx: Transaction, of: Feed, batch: number | null): Planned {
   if (batch === null) return null;
-  const again = await execute(tx).row(againShape)`
+  const read = await execute(tx).row(batchReadShape)`
     select wants, entry, known from etl.batch_read(${of.chain_id}, ${of.operation}, ${batch})
   `;
-  const { wants = 'whole', entry = null, known = null } = again ?? {};
+  const { wants = 'whole', entry = null, known = null } = read ?? {};
   if (wants === 'bottom') return { ...walkOf(batch), cursor: entry };
   return walkOf(batch, wants === 'top' && known !== null ? { known } : {});
 }

@@ -149,9 +149,9 @@ async function givesUp(
   lane: Target['lane'],
   failed: number,
 ): Promise<boolean> {
-  const { feed: state, again } = failures[feedFailure.failure];
+  const { feed: state, nextTry } = failures[feedFailure.failure];
   if (state !== null) await setFailure(db, lane, feedFailure);
-  if (passing.has(again) && failed <= tries) return false;
+  if (passing.has(nextTry) && failed <= tries) return false;
   await closeRun(db, run, 'interrupted', feedFailure);
   return true;
 }

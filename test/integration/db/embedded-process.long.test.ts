@@ -217,8 +217,8 @@ describe.runIf(isRoot && isProjectOpen())('an ordinary user', () => {
     await chown(directory, ordinary.uid, ordinary.gid);
     const started = await runProgram(directory, 'await postgres.stop();', ordinary);
     expect(started).toMatchObject({ attached: false, dataDirectory: join(directory, 'data') });
-    const again = await runProgram(directory, 'await postgres.stop();', ordinary);
-    expect(again.url).toBe(started.url);
+    const second = await runProgram(directory, 'await postgres.stop();', ordinary);
+    expect(second.url).toBe(started.url);
   });
 
   test('keeps their directory: root refuses it, as its user could swap what root opens, and runs', async () => {
@@ -232,8 +232,8 @@ describe.runIf(isRoot && isProjectOpen())('an ordinary user', () => {
     }
     const root = startEmbeddedPostgres({ directory: own, settings });
     await expect(root).rejects.toThrow(/belongs to another user: run this as that user/u);
-    const again = await runProgram(own, 'await postgres.stop();', ordinary);
-    expect(again.attached).toBe(true);
+    const second = await runProgram(own, 'await postgres.stop();', ordinary);
+    expect(second.attached).toBe(true);
   });
 
   test('learns that a directory is not theirs', async () => {

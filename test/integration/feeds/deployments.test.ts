@@ -81,12 +81,12 @@ test('a feed that its file no longer names keeps its rows, and no screen counts 
 
   await write({ 10: factories, 8453: factories });
   expect((await run('sync')).code).toBe(0);
-  const again = await documentOf<StatusDocument>('status');
-  expect(again.feeds.map(({ feed, state }) => [feed, state])).toEqual([
+  const second = await documentOf<StatusDocument>('status');
+  expect(second.feeds.map(({ feed, state }) => [feed, state])).toEqual([
     ['10/factories', 'current'],
     ['8453/factories', 'current'],
   ]);
-  expect(again.at_rest).toEqual(['8453/user-operations']);
+  expect(second.at_rest).toEqual(['8453/user-operations']);
 });
 
 test('a start logs the feeds that its file no longer names, and that another file of its name may', async () => {

@@ -58,9 +58,9 @@ test('a defect of the program ends its feed as failed, with one stack in the log
   ]);
 
   defect.isThere = false;
-  const again = await sync();
+  const second = await sync();
 
-  expect(again.code).toBe(0);
+  expect(second.code).toBe(0);
   expect(await feeds()).toMatchObject([{ failure: null }, { failure: null }]);
   expect(await query('select count(*)::int as n from explorer.factories')).toEqual([{ n: 120 }]);
 });

@@ -91,16 +91,16 @@ test('a slice whose worker falls silent goes to another one, and the silent one 
   await openPresence(db, second).beat();
   expect(await openPresence(db, aProcess()).beat()).toBe(true);
   await other.supervise(sliceQueue);
-  const again = await eventually('the slice to be in the queue again', () => take(other));
-  expect(again.id).toBe(job.id);
-  expect(await takeSlice({ db, boss: other, job: again }, second.workerId)).toBe('taken-over');
+  const taken = await eventually('the slice to be in the queue again', () => take(other));
+  expect(taken.id).toBe(job.id);
+  expect(await takeSlice({ db, boss: other, job: taken }, second.workerId)).toBe('taken-over');
   expect(await takeSlice({ db, boss, job }, first.workerId)).toBe('gone');
   await chainSlice({ db, boss, job }, 0);
   expect(await holder()).toEqual(['held']);
   expect(await query('select worker from etl.lanes')).toEqual([{ worker: second.workerId }]);
   expect(await queued()).toBe(0);
 
-  await chainSlice({ db, boss: other, job: again }, 0);
+  await chainSlice({ db, boss: other, job: taken }, 0);
   expect(await holder()).toEqual(['queued']);
   expect(await queued()).toBe(1);
 });

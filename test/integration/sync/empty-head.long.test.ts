@@ -3,7 +3,7 @@ import { hashOf, honestly, noItems, type PageLie } from '../../harness/kept.ts';
 import { beforeTheNewest, emptyHead, forThePage, isTop, leadsTo } from './empty-head.ts';
 import { forTheEnd, lyingList, pages, tokenOf } from './lying-list.ts';
 
-const [refused, again] = [1, 1];
+const [refused, headOnceMore] = [1, 1];
 
 /** A true empty first page; a cursor above all heights is answered by another lie. */
 const emptyHeadWith =
@@ -43,7 +43,7 @@ test.each([400, 422])(
     const { list, sync, expectComplete } = await lyingList();
     list.lie = emptyHeadWith(() => ({ status }));
 
-    expect(await sync()).toBe(pages + forThePage + refused + again + forTheEnd);
+    expect(await sync()).toBe(pages + forThePage + refused + headOnceMore + forTheEnd);
 
     await expectComplete();
   },

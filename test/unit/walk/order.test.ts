@@ -73,9 +73,9 @@ describe('a page of a list that is newest first', () => {
   });
 
   test('has no position if it repeats the page before', () => {
-    const again = Array.from({ length: 10 }, (_, index) => found(1019 - index));
+    const repeated = Array.from({ length: 10 }, (_, index) => found(1019 - index));
 
-    const judged = judgeOrder(again, borders);
+    const judged = judgeOrder(repeated, borders);
 
     expect(judged).toMatchObject({ inOrder: [], leadsOn: false });
     expect(joins(judged)).toBe(false);
