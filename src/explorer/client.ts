@@ -5,7 +5,7 @@ import { ExplorerError } from './error.ts';
 import {
   classify,
   decompress,
-  describe,
+  describeBody,
   excerpt,
   type Headers,
   largestBodyBytes,
@@ -282,7 +282,7 @@ function refusalOf(
   const detail =
     status >= 300 && status < 400 && location !== undefined
       ? `redirected to ${excerpt(targetHost(redact(location), url), redact)}, not followed`
-      : describe(body, redact);
+      : describeBody(body, redact);
   return new ExplorerError({
     failure,
     status,

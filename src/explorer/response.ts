@@ -12,7 +12,7 @@ const largestErrorBytes = 4096;
 const largestRefusalBytes = 1024 * 1024;
 
 /** What a refusal says of itself, as one redacted line of at most 200 characters and its sender. */
-export function describe(body: Buffer, redact: (text: string) => string): string {
+export function describeBody(body: Buffer, redact: (text: string) => string): string {
   if (body.length === 0) return 'an empty body';
   const message = messageOf(body);
   if (message !== null) return excerpt(message, redact);

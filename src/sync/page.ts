@@ -126,7 +126,7 @@ const envelope = z.looseObject({
 function readEnvelope(operation: Operation, body: unknown): Envelope {
   const page = envelope.safeParse(body);
   if (!page.success) {
-    const detail = `${describe(page.error)}; it begins ${evidence(body)}`;
+    const detail = `${issuesText(page.error)}; it begins ${evidence(body)}`;
     throw new ExplorerError({ failure: 'envelope-invalid', status: 200, detail });
   }
   const { items, next_page_params: next } = page.data;
@@ -136,13 +136,13 @@ function readEnvelope(operation: Operation, body: unknown): Envelope {
   const cursor = operation.cursor.safeParse(next);
   return cursor.success
     ? { items, next: cursor.data, unreadable: null }
-    : { items, next: null, unreadable: describe(cursor.error) };
+    : { items, next: null, unreadable: issuesText(cursor.error) };
 }
 
 /** The body's beginning; the fetcher has masked our keys in it. */
 const evidence = (body: unknown) => excerpt(JSON.stringify(body), createRedactor([]));
 
-const describe = (error: z.ZodError) =>
+const issuesText = (error: z.ZodError) =>
   error.issues.map((issue) => `${issue.path.join('.') || 'body'}: ${issue.message}`).join('; ');
 
 export interface QuarantinedItem {

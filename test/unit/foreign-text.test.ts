@@ -1,6 +1,6 @@
 import { createContext, runInContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { describe as describeBody, parseBody } from '../../src/explorer/response.ts';
+import { describeBody, parseBody } from '../../src/explorer/response.ts';
 import { printable } from '../../src/printable.ts';
 import { createRedactor, withoutPasswords } from '../../src/redact.ts';
 import { inLong } from '../harness/long-cases.ts';

@@ -1,5 +1,5 @@
-import { describe as group, expect, test } from 'vitest';
-import { classify, describe } from '../../../src/explorer/response.ts';
+import { describe, expect, test } from 'vitest';
+import { classify, describeBody } from '../../../src/explorer/response.ts';
 
 const html = '<!DOCTYPE html><html><head><title>502 Bad\nGateway</title></head></html>';
 const challenge = '\uFEFF\n <html><title>Just a moment...</title></html>';
@@ -21,7 +21,7 @@ test.each([
   ['has too many values', `{"errors":[${'0,'.repeat(500_000)}0]}`],
 ])('an error body that %s is described by its beginning', (_what, text) => {
   expect(classify(503, Buffer.from(text))).toBe('unreachable');
-  expect(describe(Buffer.from(text), plain)).toMatch(/^\{"errors":/u);
+  expect(describeBody(Buffer.from(text), plain)).toMatch(/^\{"errors":/u);
 });
 
 test.each([
@@ -89,10 +89,10 @@ test.each([
   const body = Buffer.from(offer(order));
   expect(body.length).toBeGreaterThan(10_000);
   expect(classify(402, body)).toBe('key-missing');
-  expect(describe(body, plain)).toBe('Proceed with API key or make a X402 payment to continue');
+  expect(describeBody(body, plain)).toBe('Proceed with API key or make a X402 payment to continue');
 });
 
-group('a description of an answer', () => {
+describe('a description of an answer', () => {
   test.each([
     ['{"error":"Out of credits"}', 'Out of credits'],
     ['{"message":null,"error":"x"}', 'x'],
@@ -107,11 +107,11 @@ group('a description of an answer', () => {
     ['{"items":[', '{"items":['],
     ['', 'an empty body'],
   ])('%s reads %s', (body, expected) => {
-    expect(describe(Buffer.from(body), plain)).toBe(expected);
+    expect(describeBody(Buffer.from(body), plain)).toBe(expected);
   });
 
   test('is at most 200 characters of one line, whatever the body holds', () => {
-    const said = describe(
+    const said = describeBody(
       Buffer.from(JSON.stringify({ error: '\n\u0007\u202E'.repeat(900) })),
       plain,
     );
