@@ -5,7 +5,7 @@
 import { parseArgs } from 'node:util';
 import { interruptSignal } from './child.ts';
 import { chainOf, pageSize, withExplorer } from './explorer.ts';
-import { measureBareRead, measureCopy, type CopyFloor } from './floor.ts';
+import { measureBareRead, measureCopy, type CopyBaseline } from './baseline.ts';
 import { describeMachine } from './machine.ts';
 import { withServer, type Server } from './server.ts';
 import { measureSync, type MemorySample, type SyncMeasure } from './sync.ts';
@@ -82,7 +82,7 @@ async function measureMemory(
 interface Throughput {
   readonly rows: number;
   readonly sync: SyncMeasure;
-  readonly copy: CopyFloor;
+  readonly copy: CopyBaseline;
   readonly bareReadSeconds: number;
 }
 
@@ -112,11 +112,11 @@ async function measureThroughput(
 }
 
 /** A figure, what it should be, and what the same machine can do at best in the same run. */
-type Figure = readonly [name: string, measured: string, aim: string, floor: string];
+type Figure = readonly [name: string, measured: string, aim: string, baseline: string];
 
 /** Figures as lines of a table. */
 function drawTable(figures: readonly Figure[]): string {
-  const head = ['', 'measured', 'aim', 'floor in this run'];
+  const head = ['', 'measured', 'aim', 'baseline in this run'];
   return tableLines(plainLook, { head, rows: figures }).join('\n');
 }
 

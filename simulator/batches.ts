@@ -18,8 +18,8 @@ export function newestNumber(world: World, atMs: number): number {
   const { first, count, blocks } = chain.batches;
   if (course.rests) return first + count - 1;
   const head = headAt(course, atMs);
-  if (head < course.batchesFloor) return first - 1;
-  const slot = slotAtPlace(blocks, head - course.batchesFloor);
+  if (head < course.batchesBottom) return first - 1;
+  const slot = slotAtPlace(blocks, head - course.batchesBottom);
   const shown = rangeAt(world, slot + 1, atMs);
   return numbering.numberOf(shown.highest < shown.lowest ? slot : slot + 1);
 }
@@ -28,8 +28,8 @@ export function newestNumber(world: World, atMs: number): number {
 export function listedAtMs(world: World, height: number): number {
   const { course } = world;
   const mined = minedAtMs(course, height);
-  if (height < course.batchesFloor) return mined;
-  const slot = slotAtPlace(world.chain.batches.blocks, height - course.batchesFloor);
+  if (height < course.batchesBottom) return mined;
+  const slot = slotAtPlace(world.chain.batches.blocks, height - course.batchesBottom);
   const fate = fateOf(world, slot);
   const isHeldBack = fate?.kind === 'half-imported' && slot === fate.lower && height > fate.oddTop;
   return isHeldBack ? Math.max(mined, fate.turnsAtMs) : mined;
@@ -68,8 +68,8 @@ function newestPosted(world: World, atMs: number): number {
 function rangeOfSlot({ chain, course }: World, slot: number) {
   const { blocks } = chain.batches;
   return {
-    lowest: course.batchesFloor + blocksBefore(blocks, slot),
-    highest: course.batchesFloor + blocksBefore(blocks, slot + 1) - 1,
+    lowest: course.batchesBottom + blocksBefore(blocks, slot),
+    highest: course.batchesBottom + blocksBefore(blocks, slot + 1) - 1,
   };
 }
 
@@ -109,7 +109,7 @@ export type ListedBatch = NonNullable<ReturnType<typeof batchAt>>;
 
 /** The batches at a time, highest number first. */
 export const listBatches = (world: World, atMs: number): List<ListedBatch> => ({
-  floor: world.chain.batches.first,
+  bottom: world.chain.batches.first,
   head: newestPosted(world, atMs),
   spacing: 1,
   between: (lowest, highest) =>

@@ -17,7 +17,7 @@ export function listBlocks(
 ): List<Block> {
   const range = batchRange(world, Number(batch), atMs) ?? { lowest: 0, highest: -1 };
   return {
-    floor: range.lowest,
+    bottom: range.lowest,
     head: range.highest,
     spacing: 1,
     between: (lowest, highest) =>

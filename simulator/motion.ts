@@ -58,7 +58,7 @@ const reincludedAfterMs = [10_000, 4 * minuteMs] as const;
  */
 export function planCourse(
   motion: Motion | null,
-  history: { readonly floor: number; readonly operations: number; readonly batchBlocks: number },
+  history: { readonly bottom: number; readonly operations: number; readonly batchBlocks: number },
   draw: Draw,
 ) {
   const complete: Required<Motion> = { ...resting, operationsPerMinute: Infinity, ...motion };
@@ -67,7 +67,7 @@ export function planCourse(
   const blockMs = Math.round(blockSeconds * 1000);
   const minutes = history.operations * minuteMs;
   const operationBlocks = Math.ceil(minutes / (operationsPerMinute * blockMs));
-  const above = history.floor + Math.max(operationBlocks, history.batchBlocks);
+  const above = history.bottom + Math.max(operationBlocks, history.batchBlocks);
   return {
     ...complete,
     draw,
@@ -78,8 +78,8 @@ export function planCourse(
     /** The newest height at the start. */
     headAtStart: above - 1,
     /** The lowest heights that hold operations, and batches. */
-    operationsFloor: above - operationBlocks,
-    batchesFloor: above - history.batchBlocks,
+    operationsBottom: above - operationBlocks,
+    batchesBottom: above - history.batchBlocks,
   };
 }
 
@@ -96,16 +96,16 @@ export const minedAtMs = ({ rests, headAtStart, blockMs }: Course, height: numbe
  * so that both directions are known at once and blocks hold ties.
  */
 export function courseLadder(course: Course): Ladder {
-  const { operationsPerMinute, blockMs, operationsFloor, draw } = course;
+  const { operationsPerMinute, blockMs, operationsBottom, draw } = course;
   const rungsPerBlock = (operationsPerMinute * blockMs) / minuteMs / itemsPerRung;
   const rungsBelow = (height: number) => {
-    const place = height - operationsFloor;
+    const place = height - operationsBottom;
     if (place <= 0) return 0;
     const jitter = draw('user-operation-rung', place).below(1000) / 1000;
     return Math.floor(rungsPerBlock * (place + jitter));
   };
   const valueOf = (rung: number) => {
-    let height = operationsFloor + Math.ceil((rung + 1) / rungsPerBlock) + 1;
+    let height = operationsBottom + Math.ceil((rung + 1) / rungsPerBlock) + 1;
     // At most four steps: the jitter is below one block.
     while (rungsBelow(height) > rung) height -= 1;
     return height;

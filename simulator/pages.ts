@@ -85,11 +85,11 @@ export interface Listed {
 /** A list in descending order, at one time. */
 export interface List<Item extends Listed> {
   /** The lowest and the highest value that an item may have. */
-  readonly floor: number;
+  readonly bottom: number;
   readonly head: number;
   /** How many values there are to an item, about. */
   readonly spacing: number;
-  /** The items with values in a range within floor and head, both ends included, in order. */
+  /** The items with values in a range from bottom to head, both ends included, in order. */
   readonly between: (lowest: number, highest: number) => readonly Item[];
   readonly positionOf: (item: Item) => Position;
   readonly render: (item: Item) => unknown;
@@ -122,7 +122,7 @@ export function listAll<Item extends Listed>(
   const ordered = inOrder([...items], positionOf);
   const [first] = ordered;
   return {
-    floor: 0,
+    bottom: 0,
     head: first === undefined ? -1 : positionOf(first).value,
     spacing: Infinity,
     between: (lowest, highest) =>
@@ -144,15 +144,15 @@ export const descending = <Made>(
 
 /** The items from a position downward, or from the head; `length` at most. */
 export function itemsBelow<Item extends Listed>(
-  { floor, head, spacing, between, positionOf }: List<Item>,
+  { bottom, head, spacing, between, positionOf }: List<Item>,
   position: Position | null,
   length: number,
 ): Item[] {
   let found: Item[] = [];
   let highest = Math.min(position?.value ?? Infinity, head);
   let width = Math.ceil(length * spacing);
-  while (found.length < length && highest >= floor) {
-    const lowest = Math.max(floor, highest - width);
+  while (found.length < length && highest >= bottom) {
+    const lowest = Math.max(bottom, highest - width);
     const isBelow = (item: Item) => position === null || !isAbove(positionOf(item), position);
     found = found.concat(between(lowest, highest).filter(isBelow));
     highest = lowest - 1;

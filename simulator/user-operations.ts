@@ -27,11 +27,11 @@ export function seenOperations(world: World, atMs: number): List<UserOperation> 
   const { chain, course, ladder } = world;
   const newest = rungOf(Math.max(0, chain.userOperations - 1));
   const head = course.rests ? ladder.valueOf(newest) : headAt(course, atMs);
-  const floor = ladder.valueOf(0);
+  const bottom = ladder.valueOf(0);
   return {
-    floor,
+    bottom,
     head,
-    spacing: (head - floor + 1) / startOf(ladder.rungsBelow(head + 1)),
+    spacing: (head - bottom + 1) / startOf(ladder.rungsBelow(head + 1)),
     between: (lowest, highest) =>
       entriesBetween(world, lowest, highest, atMs).map((entry) => drawUserOperation(world, entry)),
     positionOf,

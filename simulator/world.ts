@@ -90,10 +90,10 @@ export function createWorld(seed: number, described: SimulatedChain) {
   const numbering = planNumbering(batches.first, gaps, gapsPercent);
   const slots = numbering.slotsBefore(batches.first + batches.count);
   const batchBlocks = blocksBefore(batches.blocks, slots);
-  const floor = firstHeight + (lived?.belowBatches ?? 0);
+  const bottom = firstHeight + (lived?.belowBatches ?? 0);
   const course = planCourse(
     motion ?? null,
-    { floor, operations: userOperations, batchBlocks },
+    { bottom, operations: userOperations, batchBlocks },
     draw,
   );
   const still = () =>
@@ -116,7 +116,7 @@ export function createWorld(seed: number, described: SimulatedChain) {
     numbering,
     /** On a chain that rests some blocks of the newest batch stay pending: those from this height on. */
     pendingFrom: course.rests
-      ? course.batchesFloor + blocksBefore(batches.blocks, slots - 1)
+      ? course.batchesBottom + blocksBefore(batches.blocks, slots - 1)
       : Infinity,
     /** The heights of the user operations. */
     ladder,

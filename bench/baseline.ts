@@ -6,7 +6,7 @@ import { request } from 'undici';
 import { withClient } from '../test/harness/client.ts';
 import { apiKey, chainOf, pageSize } from './explorer.ts';
 
-export interface CopyFloor {
+export interface CopyBaseline {
   readonly seconds: number;
   /** Of all tables. */
   readonly rows: number;
@@ -16,23 +16,23 @@ export interface CopyFloor {
  * The least that writing can cost: COPY of the rows that a sync left in schema `explorer` into
  * empty twins of their tables, with all keys and indexes, over one connection.
  */
-export async function measureCopy(databaseUrl: string): Promise<CopyFloor> {
+export async function measureCopy(databaseUrl: string): Promise<CopyBaseline> {
   return withClient(databaseUrl, async (client) => {
-    await client.query('create schema floor');
+    await client.query('create schema baseline');
     const { rows: tables } = await client.query<{ name: string }>(
       `select table_name as name from information_schema.tables
         where table_schema = 'explorer' and table_type = 'BASE TABLE' order by name`,
     );
     const dumps = new Map<string, Buffer[]>();
     for (const { name } of tables) {
-      await client.query(`create table floor.${name} (like explorer.${name} including all)`);
+      await client.query(`create table baseline.${name} (like explorer.${name} including all)`);
       dumps.set(name, await dump(client, name));
     }
     await client.query('checkpoint');
     let rows = 0;
     const started = performance.now();
     for (const [name, chunks] of dumps) {
-      const copy = client.query(from(`copy floor.${name} from stdin`));
+      const copy = client.query(from(`copy baseline.${name} from stdin`));
       await pipeline(Readable.from(chunks), copy);
       rows += copy.rowCount ?? 0;
     }
