@@ -124,7 +124,7 @@ export const programPrefix = ({ npm_command }: NodeJS.ProcessEnv, isSource = isC
   isSource || npm_command !== undefined ? `npx ${bareProgram}` : bareProgram;
 
 const takesDemo =
-  /^explorer-etl (?:status|verify|plan|check|open|query|export|mcp|db shell|db url|feeds list)\b(?!.* --demo\b)/u;
+  /^explorer-etl (?:status|verify|plan|check|open|query|export|mcp|db shell|db url|feeds (?:list|pause|resume|run))\b(?!.* --demo\b)/u;
 /** Commands that need the explorer; the demo's runs only during the demo. */
 const needsExplorer = /^explorer-etl (?:sync|backfill|repair|start)\b/u;
 

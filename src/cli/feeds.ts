@@ -69,7 +69,9 @@ export function register({ command, run, explain }: Registry): void {
       .description(what)
       .option('--all', 'all of them, if no other option chooses any');
   for (const [name, what] of Object.entries(described) as [Handle, string][]) {
-    choose(name, what).action(run<Choice>((context, options) => handle(context, options, name)));
+    addDemo(choose(name, what)).action(
+      run<Choice>((context, options) => handle(context, options, name)),
+    );
   }
   choose('reset', 'read them again from nothing; their rows stay')
     .option('--yes', 'do it: without it, only what it deletes is said')

@@ -145,7 +145,10 @@ export async function readCoverage(
   const extent = (await readExtents(db)).find((one) => one.feed === feed);
   if (extent === undefined) return null;
   const { unit, whole } = extent;
-  if (whole === null) return { feed, unit, whole, window: null, segments: [], gaps: [] };
+  const commands = (['run', 'pause', 'resume'] as const).map((handle) => {
+    return { handle, command: commandFor(`feeds ${handle}`, extent) };
+  });
+  if (whole === null) return { feed, unit, whole, window: null, segments: [], gaps: [], commands };
   const within = (position: number) => Math.min(Math.max(position, 0), whole.to);
   const lowest = within(from ?? whole.from);
   const window = { from: lowest, to: Math.max(lowest, within(to ?? whole.to)) };
@@ -162,6 +165,7 @@ export async function readCoverage(
       requests: requestsOf(gap, extent),
       command: commandOf(gap, extent),
     })),
+    commands,
   };
 }
 

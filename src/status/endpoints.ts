@@ -53,6 +53,10 @@ export const coverageDocument = z.strictObject({
       command: z.string(),
     }),
   ),
+  /** For a person to poll, pause or resume the feed. */
+  commands: z.array(
+    z.strictObject({ handle: z.enum(['run', 'pause', 'resume']), command: z.string() }),
+  ),
 });
 
 /** `GET /throughput.json?hours=&feed=`: the ledger in equal bins, oldest first. */

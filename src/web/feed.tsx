@@ -134,8 +134,22 @@ const Gaps = ({ gaps, unit }: CoverageDocument) => (
   />
 );
 
+const handles = { run: 'Poll now', pause: 'Pause', resume: 'Resume' } as const;
+
+/** Commands that fit the feed's state: the page itself only reads. */
+function Commands({ commands, isPaused }: CoverageDocument & { readonly isPaused: boolean }) {
+  const fitting = commands.filter(({ handle }) => (handle === 'resume') === isPaused);
+  const items = fitting.map((each) => ({ ...each, title: handles[each.handle], text: '' }));
+  return (
+    <details>
+      <summary>{items.map(({ title }) => title).join(' · ')}</summary>
+      <AdviceList items={items} />
+    </details>
+  );
+}
+
 /** Coverage by position, in the window of the URL. */
-function Coverage({ name, query, status }: ViewProps) {
+function Coverage({ name, query, status, isPaused }: ViewProps & { readonly isPaused: boolean }) {
   const params = { ...Object.fromEntries(query), feed: name, cells: '300' };
   const answer = useJson<CoverageDocument>('coverage.json', params, paceOf(status));
   const zoom = isStored(answer.data) && <Zoom document={answer.data} />;
@@ -147,6 +161,7 @@ function Coverage({ name, query, status }: ViewProps) {
           <>
             {isStored(data) ? <Bar document={data} /> : <p class="quiet">Nothing is stored yet.</p>}
             <Gaps {...data} />
+            <Commands {...data} isPaused={isPaused} />
           </>
         )}
       </Loaded>
@@ -202,7 +217,7 @@ export function Feed(props: ViewProps) {
         <Facts facts={factsOf(feed, status.as_of)} />
       </Card>
       <Reasons reasons={status.reasons.filter(({ feeds }) => feeds.includes(name))} />
-      <Coverage {...props} />
+      <Coverage {...props} isPaused={feed.paused_since !== null} />
       <History {...props} />
       <Card title="Runs, 7 days">
         <RunTable answer={runs} now={status.as_of} isOfOneFeed />

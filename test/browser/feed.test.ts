@@ -8,7 +8,7 @@ const openScene = scenesInBrowser();
 test('a feed lists its gaps with their commands, and its coverage can be zoomed', async () => {
   const { page } = await openScene('gap');
   await page.getByRole('link', { name: 'optimism user operations' }).click();
-  const gaps = page.locator('.card:has(.bar) .advice');
+  const gaps = page.locator('.card:has(.bar) > .advice');
   await gaps.waitFor();
   expect(await gaps.locator('li').count()).toBe(2);
   expect(await gaps.textContent()).toContain('blocks 128,400,112 to 128,951,023');
@@ -24,6 +24,30 @@ test('a feed lists its gaps with their commands, and its coverage can be zoomed'
   await page.goBack();
   await page.goBack();
   await axis.getByText('120,000,000').waitFor();
+});
+
+// A page from which nothing can be done; a command that the program would refuse.
+test('a feed has the commands that fit its state, to copy', async () => {
+  const { page } = await openScene('paused', '/feed/10/user-operations');
+  const commands = page.locator('.card:has(.bar) details');
+  await commands.getByText('Poll now · Pause').click();
+  await expect
+    .poll(() => commands.locator('code').allTextContents(), bounded)
+    .toEqual([
+      'explorer-etl feeds run --chain 10 --operation user-operations',
+      'explorer-etl feeds pause --chain 10 --operation user-operations',
+    ]);
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await commands.getByRole('button', { name: /^Copy: explorer-etl feeds pause/u }).click();
+  await commands.getByText('Copied').waitFor();
+  expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(
+    / feeds pause --chain 10 /u,
+  );
+  await page.evaluate(`location.hash = '#/feed/10/optimism-batches'`);
+  await commands.getByText('Resume').first().waitFor();
+  await expect
+    .poll(() => commands.locator('code').allTextContents(), bounded)
+    .toEqual(['explorer-etl feeds resume --chain 10 --operation user-operations']);
 });
 
 // A failure whose reason is nowhere; a crosshair that only a pointer moves.

@@ -11,6 +11,7 @@ import type { FeedStatus, StatusDocument } from '../../src/status/schema.ts';
 import { feedOf, readingFeed, statusAt, statusOf } from '../harness/status.ts';
 import {
   before,
+  commands,
   weatherNames,
   weatherRuns,
   weatherStatus,
@@ -316,6 +317,7 @@ function coverageOf(ranges: NonNullable<(typeof unverified)[SceneName]>): Covera
     window: { from: bottom, to: top },
     segments: parts.filter(({ from, to }) => from <= to),
     gaps: gaps.map(([from, to]) => ({ ...between(from, to), requests: 1_240, command: backfill })),
+    commands,
   };
 }
 

@@ -18,6 +18,10 @@ export const before = (seconds: number): string =>
   new Date(Date.parse(statusAt) - seconds * 1_000).toISOString();
 const [minute, day] = [60, 86_400];
 
+export const commands = (['run', 'pause', 'resume'] as const).map((handle) => {
+  return { handle, command: `explorer-etl feeds ${handle} --chain 10 --operation user-operations` };
+});
+
 const outage: Outage = {
   origin: 'https://api.blockscout.com',
   since: before(32 * minute),

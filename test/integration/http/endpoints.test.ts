@@ -165,6 +165,16 @@ test.each(served)('%s is the document that its schema describes', async (path, s
   expect([status, schema.safeParse(JSON.parse(body)).error]).toEqual([200, undefined]);
 });
 
+test("a feed's coverage names the commands that poll, pause and resume it", async () => {
+  const { body } = await ask(await servedPage(copied.url), '/coverage.json?feed=10/factories');
+  const { commands } = documents.coverageDocument.parse(JSON.parse(body));
+  expect(commands.map(({ command }) => command)).toEqual([
+    'explorer-etl feeds run --chain 10 --operation factories',
+    'explorer-etl feeds pause --chain 10 --operation factories',
+    'explorer-etl feeds resume --chain 10 --operation factories',
+  ]);
+});
+
 test('every question is answered as JSON and as CSV, and its chart names columns of the result', async () => {
   const page = await servedPage(copied.url);
   const all = documents.queriesDocument.parse(JSON.parse((await ask(page, '/queries.json')).body));

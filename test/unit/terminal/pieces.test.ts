@@ -198,6 +198,7 @@ describe('a command as typed', () => {
     ['explorer-etl verify', 'npx explorer-etl verify --demo'],
     ['explorer-etl query --list', 'npx explorer-etl query --list --demo'],
     ['explorer-etl query "select  1"', 'npx explorer-etl query "select  1" --demo'],
+    ['explorer-etl feeds pause --all', 'npx explorer-etl feeds pause --all --demo'],
     ['explorer-etl db shell', 'npx explorer-etl db shell --demo'],
     ['explorer-etl db stop', 'npx explorer-etl db stop'],
     ['explorer-etl open --demo', 'npx explorer-etl open --demo'],
