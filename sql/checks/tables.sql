@@ -1,11 +1,21 @@
--- Tables, of the names in $1, that are there without migrations or, if $2, are not there.
+-- Tables of $1, with their columns, that are there without migrations or, if $2, are not there, or lack a column.
+with tables as (
+  select name, columns, to_regclass(name) as id
+  from json_to_recordset($1::json) as t(name text, columns text[])
+), found as (
+  select 'tables ' || case when $2::bool then 'are missing' else 'exist without etl.migrations' end as what, name
+  from tables
+  where (id is null) = $2
+  union all
+  select 'columns are missing', name || '.' || column_name
+  from tables, unnest(columns) as column_name
+  where $2 and id is not null
+    and not exists (select from pg_attribute where attrelid = id and attname = column_name and not attisdropped)
+)
 select format(
-  'tables %s (%s%s), as after an incomplete restore: restore schemas explorer, etl and pgboss from one backup, or start over: '
+  '%s (%s%s), as after an incomplete restore: restore schemas explorer, etl and pgboss from one backup, or start over: '
     'drop schema if exists explorer, etl, pgboss cascade',
-  case when $2::bool then 'are missing' else 'exist without etl.migrations' end,
-  min(name),
-  case when count(*) > 1 then format(' and %s more', count(*) - 1) end
+  what, min(name), case when count(*) > 1 then format(' and %s more', count(*) - 1) end
 ) as problem
-from unnest($1::text[]) as name
-where (to_regclass(name) is null) = $2
-having count(*) > 0;
+from found
+group by what;

@@ -127,10 +127,12 @@ async function checkDatabase(database: OpenDatabase, settings: Settings): Promis
   const isMigrated = state === null || state.missing.length === 0;
   const isNew = state?.applied === 0;
   const problems = await problemsOf(pool, 'rights', [isMigrated]);
+  // A database that is behind has some tables, and lacks others.
+  if (problems.length === 0 && (isMigrated || isNew))
+    problems.push(...(await dataProblems(pool, isMigrated, state?.lost)));
+  // The statements of what follows need all tables and columns.
   if (problems.length === 0) {
     problems.push(...(await connectionProblems(database, settings, isMigrated)));
-    // A database that is behind has some tables, and lacks others.
-    if (isMigrated || isNew) problems.push(...(await dataProblems(pool, isMigrated, state?.lost)));
     if (isMigrated) problems.push(...(await conflicts(database, settings)));
   }
   const failed = problems.map((problem) => checkOf('database', problem, 'failed'));

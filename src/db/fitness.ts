@@ -16,7 +16,7 @@ export async function problemsOf(
   return rows.map(({ problem }) => problem);
 }
 
-/** What of tables, sequences and rows, and of `lost` views, is missing or contradicts the rest, and what to run. */
+/** What of tables, columns, sequences and rows, and of `lost` views, is missing or contradicts the rest, and what to run. */
 export async function dataProblems(
   pool: Pool,
   isMigrated: boolean,
@@ -25,9 +25,12 @@ export async function dataProblems(
   const folder = packageFile('migrations');
   const files = (await readdir(folder)).filter((name) => name.endsWith('.sql'));
   const texts = await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')));
-  const created = texts.join('\n').matchAll(/^CREATE TABLE "(\w+)"\."(\w+)"/gmu);
-  const tables = [...created].map(([, schema, name]) => `${schema}.${name}`);
-  const missing = await problemsOf(pool, 'tables', [tables, isMigrated]);
+  const created = texts.join('\n').matchAll(/^CREATE TABLE "(\w+)"\."(\w+)" \((.*?)^\);/gmsu);
+  const tables = [...created].map(([, schema, name, body = '']) => {
+    const columns = [...body.matchAll(/^\t"(\w+)"/gmu)].map(([, column]) => column);
+    return { name: `${schema}.${name}`, columns };
+  });
+  const missing = await problemsOf(pool, 'tables', [JSON.stringify(tables), isMigrated]);
   if (!isMigrated || missing.length > 0) return missing;
   return lost.length === 0
     ? problemsOf(pool, 'data')

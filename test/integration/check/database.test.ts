@@ -269,6 +269,30 @@ test('each table of items that is emptied or dropped is named, and what fills it
   });
 });
 
+test.each([
+  ['of rows', 'alter table explorer.blocks drop column size', 'explorer.blocks.size'],
+  [
+    'that a view reads',
+    'alter table explorer.blocks drop column height cascade',
+    'explorer.blocks.height',
+  ],
+  ['that work needs', 'alter table etl.lanes drop column wanted_by cascade', 'etl.lanes.wanted_by'],
+  [
+    'beside others',
+    'alter table etl.walks drop column pages cascade; alter table etl.runs drop column reason cascade',
+    'etl.runs.reason and 1 more',
+  ],
+])('a column %s that is dropped is named, and what to do', async (_, statement, name) => {
+  const { database } = await copied();
+  await database.query(statement);
+  expect(await problems(database)).toEqual([
+    {
+      name: 'database',
+      message: `columns are missing (${name}), as after an incomplete restore: restore schemas explorer, etl and pgboss from one backup, or start over: drop schema if exists explorer, etl, pgboss cascade`,
+    },
+  ]);
+});
+
 test('a table of the ledger that is emptied is named', async () => {
   const { database } = await copied();
   for (const table of ['etl.pages', 'etl.walks', 'etl.runs']) {
