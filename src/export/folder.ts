@@ -59,11 +59,13 @@ export async function fillFolder(
   demandOurs(folder, overwrite);
   await files.mkdir(folder, { recursive: true });
   // Within the folder, which may be a volume of its own: a file is renamed within one.
-  const prefix = `${mark}.${hostname()}.`;
-  const left = readdirSync(folder).filter((name) => name.startsWith(prefix) && isOfKilled(name));
-  for (const name of left) await files.rm(join(folder, name), { recursive: true, force: true });
-  const temporary = await files.mkdtemp(join(folder, `${prefix}${process.pid}.`));
+  const prefix = join(folder, `${mark}.${hostname()}.`);
+  const temporary = await files.mkdtemp(`${prefix}${process.pid}.`);
   try {
+    // Only now: of two exports that begin at once, one at least sees the other.
+    for (const other of readdirSync(folder).map((name) => join(folder, name))) {
+      if (other.startsWith(prefix) && other !== temporary) await removeKilled(other);
+    }
     const written = await write(temporary);
     demandOurs(folder, overwrite);
     for (const one of written) demandOneFormat(folder, one);
@@ -75,13 +77,23 @@ export async function fillFolder(
   }
 }
 
-/** Whether the process is gone whose hidden folder this is. After a restart, another may have its number: this one. */
-function isOfKilled(name: string): boolean {
-  const pid = Number(name.split('.').at(-2));
+/** Removes the hidden folder of a killed export. @throws ExportError if its process works */
+async function removeKilled(hidden: string): Promise<void> {
+  const pid = Number(hidden.split('.').at(-2));
+  if (isAtWork(pid)) {
+    throw new ExportError(
+      `process ${pid} exports to ${dirname(hidden)} now: wait until it ends, or name another folder. If it is no export, delete ${hidden}.`,
+    );
+  }
+  await files.rm(hidden, { recursive: true, force: true });
+}
+
+/** After a restart, another process may have the number of a killed one: this one. */
+function isAtWork(pid: number): boolean {
   try {
-    return pid === process.pid || !process.kill(pid, 0);
+    return pid !== process.pid && process.kill(pid, 0);
   } catch (error) {
-    return Reflect.get(Object(error), 'code') === 'ESRCH';
+    return Reflect.get(Object(error), 'code') !== 'ESRCH';
   }
 }
 

@@ -166,6 +166,44 @@ test('an export that is killed leaves the earlier one unchanged, and the next ru
   expect(await lake.left()).toEqual([]);
 });
 
+test('a second export to a folder is refused while the first one writes, and harms nothing', async () => {
+  const { lake, program } = await writing();
+  const before = await lake.paths();
+  const left = await lake.left();
+  program.kill('SIGSTOP');
+
+  expect(await lake.run(['user_operations', '--overwrite'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(
+      /process \d+ exports to \S+ now: wait until it ends, or name another folder\. If it is no export, delete \S+\.$/mu,
+    ),
+  });
+  expect(await lake.paths()).toEqual(before);
+  expect(await lake.left()).toEqual(left);
+
+  program.kill('SIGCONT');
+  expect(await program.ended()).toMatchObject({ code: 0 });
+  expect(await lake.paths()).toEqual([...before, pathOf(1), pathOf(2), pathOf(3)]);
+  expect(await lake.left()).toEqual([]);
+});
+
+test('exports that begin at once to one folder end well or are refused, and leave it whole', async () => {
+  const database = await threeDays(20);
+  const lake = await openLake(database);
+  await lake.exported(['chains']);
+  const before = await lake.paths();
+  const place = { databaseUrl: database.url, explorerUrl: 'http://localhost:1', cwd: '/' };
+  const args = ['export', 'user_operations', '--to', lake.folder, '--overwrite'];
+  const ended = await Promise.all([1, 2, 3].map(async () => startProgram(args, place).ended()));
+
+  // The second may begin when the first has ended.
+  const codes = ended.map(({ code }) => code);
+  expect([0, 2]).toEqual(expect.arrayContaining(codes));
+  const all = codes.includes(0) ? [...before, pathOf(1), pathOf(2), pathOf(3)] : before;
+  expect(await lake.paths()).toEqual(all);
+  expect(await lake.left()).toEqual([]);
+});
+
 test('an export that is interrupted exits with 130, and leaves only the earlier one', async () => {
   const { lake, program } = await writing();
   const before = await lake.paths();
