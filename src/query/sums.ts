@@ -16,7 +16,28 @@ export const sumsDocument = z
   .nullable();
 export type Sums = z.infer<typeof sumsDocument>;
 
-const relation = /(?:\bexplorer"?\s*\.\s*|\b(?:from|join)\s+(?!"?explorer"?\s*\.))"?(\w+)/giu;
+const qualified = /\bexplorer"?\s*\.\s*"?(\w+)/giu;
+/** What follows a `from` up to the next clause. */
+const list =
+  /(?<!\bdistinct\s+)\bfrom\b(.*?)(?=\b(?:from|where|group|having|window|order|limit|offset|fetch|for|union|intersect|except)\b|$)/gisu;
+
+/** The relations that a statement names: qualified ones, and those after `from`, `join` and commas. */
+function relationsIn(text: string): Set<string> {
+  // A text in parentheses is a part of its own: its commas divide no list around it.
+  const parts = [''];
+  const open = [0];
+  for (const token of text.split(/([()])/u)) {
+    const at = open.at(-1) ?? 0;
+    if (token === ')') open.pop();
+    else parts[at] += token === '(' ? ' 0 ' : token;
+    if (token === '(') open.push(parts.push('') - 1);
+  }
+  const lists = parts.flatMap((part) => [...part.matchAll(list)].map(([, names = '']) => names));
+  const listed = lists.flatMap((names) => names.split(/,|\bjoin\b/iu));
+  const first = listed.map((one) => /^\s*(?:only\s+)?"?(\w+)/iu.exec(one)?.[1] ?? '');
+  const named = [...text.matchAll(qualified)].map(([, name = '']) => name);
+  return new Set([...first, ...named].map((name) => name.toLowerCase()).filter(Boolean));
+}
 
 /** Reads how current the sums are that a statement names; the statement's own failure says more than one of this. */
 export async function readSums(
@@ -24,9 +45,9 @@ export async function readSums(
   text: string,
   bounds: Omit<Bounds, 'limit'>,
 ): Promise<Sums> {
-  const names = [...text.matchAll(relation)].map(([, name = '']) => name.toLowerCase());
+  const names = [...relationsIn(text)];
   if (names.length === 0) return null;
-  const statement = { text: stateOfSums, values: [`{${[...new Set(names)].join()}}`] };
+  const statement = { text: stateOfSums, values: [`{${names.join()}}`] };
   try {
     for await (const { rows } of readAnswer(pool, statement, { ...bounds, limit: null })) {
       const [[upTo = null, stale = null, at = ''] = []] = rows;
