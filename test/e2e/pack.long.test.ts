@@ -283,6 +283,11 @@ operations[0]!.gas;
 // @ts-expect-error -- a field that the document does not have
 status.nothing;
 console.log(hash, fee);
+import type * as schema from 'explorer-etl/schema';
+type Tables = typeof schema;
+// Of a type that does not resolve, any may be assigned.
+type Unresolved = { [Name in keyof Tables]: 0 extends 1 & Tables[Name] ? Name : never };
+export const allResolve = (name: Unresolved[keyof Tables]): never => name;
 `;
   await writeFile(join(folder, 'example.mts'), `${await example()}${checks}`);
   const strict = ['--strict', '--noEmit', '--skipLibCheck', '--module', 'nodenext'];

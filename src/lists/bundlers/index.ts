@@ -1,7 +1,8 @@
 import { addressRanking, rankedTables } from '../define.ts';
 
 const tables = rankedTables('bundlers', 'bundler_history', 'total_ops', ['total_bundles']);
-export const { items, history } = tables;
+export const { items } = tables;
+export const { history } = tables;
 
 /** Who sends bundles of user operations to the chain, by number of operations. */
 export const bundlers = addressRanking({

@@ -1,7 +1,8 @@
 import { addressRanking, rankedTables } from '../define.ts';
 
 const tables = rankedTables('factories', 'factory_history', 'total_accounts');
-export const { items, history } = tables;
+export const { items } = tables;
+export const { history } = tables;
 
 /** The wallet factories by number of accounts. */
 export const factories = addressRanking({

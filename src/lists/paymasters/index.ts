@@ -1,7 +1,8 @@
 import { addressRanking, rankedTables } from '../define.ts';
 
 const tables = rankedTables('paymasters', 'paymaster_history', 'total_ops');
-export const { items, history } = tables;
+export const { items } = tables;
+export const { history } = tables;
 
 /** Who pays for user operations of others, by number of operations. */
 export const paymasters = addressRanking({
