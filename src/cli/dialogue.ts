@@ -24,15 +24,16 @@ export async function askForChoice(
   { since: from, signal }: { readonly since: string; readonly signal: AbortSignal },
 ) {
   const how = { input: stdin, output: stdout, signal, maxItems: 10 };
-  const write = async <T>(message: string, initialValue: string, parse: (text: string) => T) => {
-    const validate = (text = '') => problemOf(() => parse(text));
-    return parse(await given(prompts.text({ message, initialValue, validate, ...how })));
+  const write = async <T>(message: string, usual: string, parse: (text: string) => T) => {
+    const validate = (text = '') => problemOf(() => parse(text === '' ? usual : text));
+    const shown = { placeholder: usual, defaultValue: usual, validate };
+    return parse(await given(prompts.text({ message, ...shown, ...how })));
   };
   const chains = await given(
+    // None is selected at first: what a person types would hide it.
     prompts.autocompleteMultiselect({
-      message: 'Chains (type to filter)',
+      message: 'Chains (type to filter, Tab to select)',
       options: named.map(({ id, name }) => ({ value: id, label: `${name} (${id})` })),
-      initialValues: named.flatMap(({ id }) => (id === usualChain ? [id] : [])),
       required: true,
       ...how,
     }),

@@ -48,11 +48,12 @@ const choosing = (...keys: readonly string[]) =>
   );
 
 const [mark, tab, down, enter, cancel] = [' ', '\t', '\u001b[B', '\r', '\u0003'];
+const optimism = [...Array.from('optimism'), tab, enter];
 const free = { rate: 5, credits: 100_000 };
 
-test('init chooses Optimism, its usual lists, the free plan and all history by default', async () => {
+test('init chooses the usual lists of a chain, the free plan and all history by default', async () => {
   const lists = operationNames.filter((name) => operations[name].offer(10) === 'usual');
-  expect(await choosing(enter, enter, enter, enter, enter)).toEqual({
+  expect(await choosing(...optimism, enter, enter, enter, enter)).toEqual({
     chains: [10],
     lists,
     plan: free,
@@ -62,8 +63,13 @@ test('init chooses Optimism, its usual lists, the free plan and all history by d
 
 test('what a person types filters the chains by name and number', async () => {
   const rest = [enter, enter, enter, enter, enter];
-  expect((await choosing(...Array.from('zora'), tab, ...rest)).chains).toEqual([10, 7_777_777]);
-  expect((await choosing(...Array.from('8453'), tab, ...rest)).chains).toEqual([10, 8453]);
+  expect((await choosing(...Array.from('zora'), tab, ...rest)).chains).toEqual([7_777_777]);
+  expect((await choosing(...Array.from('8453'), tab, ...rest)).chains).toEqual([8453]);
+});
+
+test('a chain that is searched and not selected is not chosen, nor is another one', async () => {
+  const rest = [tab, enter, enter, enter, enter, enter];
+  expect((await choosing(...Array.from('celo'), enter, ...rest)).chains).toEqual([42_220]);
 });
 
 test('init chooses no chain that the directory lacks', async () => {
@@ -75,31 +81,21 @@ test('init chooses no chain that the directory lacks', async () => {
 });
 
 test('init takes the lists that a person marks', async () => {
-  const { lists } = await choosing(enter, mark, down, mark, enter, enter, enter, enter);
+  const { lists } = await choosing(...optimism, mark, down, mark, enter, enter, enter, enter);
   expect(lists).toEqual(['optimism-batch-blocks', 'factories']);
 });
 
 test('a paid plan has no limit of credits but one that a person states', async () => {
-  const erase = '\u0015';
-  const paid = await choosing(enter, enter, down, down, enter, enter, enter);
+  const paid = await choosing(...optimism, enter, down, down, enter, enter, enter);
   expect(paid.plan).toEqual({ rate: 30, credits: null });
-  const stated = await choosing(
-    enter,
-    enter,
-    enter,
-    erase,
-    ...Array.from('5000'),
-    enter,
-    erase,
-    ...Array.from('7d'),
-    enter,
-  );
+  const typed = [...Array.from('5000'), enter, ...Array.from('7d'), enter];
+  const stated = await choosing(...optimism, enter, enter, ...typed);
   expect(stated.plan).toEqual({ rate: 5, credits: 5_000 });
   expect(Date.parse(stated.since)).toBeLessThan(Date.now() - 6 * 86_400_000);
 });
 
 test('init writes nothing after Ctrl-C', async () => {
-  await expect(choosing(enter, cancel)).rejects.toThrow('nothing was written');
+  await expect(choosing(...optimism, cancel)).rejects.toThrow('nothing was written');
 });
 
 test('what is odd is confirmed by a person, or refused', async () => {
