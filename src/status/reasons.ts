@@ -189,7 +189,7 @@ const rules = {
   paused: {
     blocks: true,
     is: (feed) => has(feed, 'paused'),
-    sentence: () => 'Paused (Ctrl-C). Progress is saved.',
+    sentence: () => 'Paused (Ctrl-C or --for). Progress is saved.',
     command: 'continue',
   },
   held: {

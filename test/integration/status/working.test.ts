@@ -36,7 +36,7 @@ test('a sync is shown as running, and its feed is paused after Ctrl-C', async ()
   expect(statesOf(await made.status())).toEqual([['user-operations', 'paused']]);
   expect(overall).toMatchObject({
     state: 'stopped',
-    sentence: 'Paused (Ctrl-C). Progress is saved.',
+    sentence: 'Paused (Ctrl-C or --for). Progress is saved.',
     command: 'explorer-etl sync',
   });
   expect(overall.since).not.toBeNull();
