@@ -1,10 +1,12 @@
 import { sql } from 'drizzle-orm';
+import type { maintenance } from '../db/tables.ts';
 import { execute, type Database } from '../db/transaction.ts';
 import { byKind } from '../lists/index.ts';
 import { operationNames } from '../lists/registry.ts';
 import { settingsShape } from '../lists/list.ts';
-import { laneWork, laneWorkShape } from '../sync/workers.ts';
-import { feed, type FeedStatus, lane } from './schema.ts';
+import { laneWork, laneWorkShape, type Workers } from '../sync/workers.ts';
+import type { Outage } from './outages.ts';
+import { feed, type FeedStatus, lane, type StatusDocument } from './schema.ts';
 import { z } from 'zod';
 
 /**
@@ -195,3 +197,14 @@ export const readLanes = (db: Database) =>
     left join etl.lane_paces using (feed, lane)
     order by feed, lane desc
   `;
+
+/** What reasons are judged by. */
+export interface OverallFacts extends Pick<
+  StatusDocument,
+  'credits' | 'feeds' | 'deployments' | 'at_rest'
+> {
+  readonly at: Date;
+  readonly workers: Workers;
+  readonly maintenance: readonly (typeof maintenance.$inferSelect)[];
+  readonly outages: readonly Outage[];
+}

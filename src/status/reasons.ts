@@ -1,9 +1,8 @@
-import type { maintenance } from '../db/tables.ts';
 import { failures } from '../failure.ts';
 import { counted } from '../terminal/numbers.ts';
-import type { Workers } from '../sync/workers.ts';
 import { clock } from '../time.ts';
-import { isFailedByDatabase, isOfHost, type Outage, outageOf } from './outages.ts';
+import type { OverallFacts } from './facts.ts';
+import { isFailedByDatabase, isOfHost, outageOf } from './outages.ts';
 import { isAbandoned, isAtWork, isHeld, isStalled } from './lanes.ts';
 import {
   earliest,
@@ -23,18 +22,7 @@ import {
   untilText,
   withoutCause,
 } from './sentences.ts';
-import { reasonCodes, type FeedStatus, type Reason, type StatusDocument } from './schema.ts';
-
-/** What reasons are judged by. */
-export interface OverallFacts extends Pick<
-  StatusDocument,
-  'credits' | 'feeds' | 'deployments' | 'at_rest'
-> {
-  readonly at: Date;
-  readonly workers: Workers;
-  readonly maintenance: readonly (typeof maintenance.$inferSelect)[];
-  readonly outages: readonly Outage[];
-}
+import { reasonCodes, type FeedStatus, type Reason } from './schema.ts';
 
 interface Rule {
   /** Absent: the rule's name. */
@@ -50,8 +38,8 @@ interface Rule {
   readonly command?: string;
   /** Whether it is of feeds that are meant to be still, which have no other reason. */
   readonly isOfHeld?: boolean;
-  /** Whether a failing explorer explains it. */
-  readonly followsOutage?: boolean;
+  /** Whether a failing explorer, an unusable key or a list that is not served explains it. */
+  readonly isConsequence?: boolean;
   /** Whether the command takes the flags of the only feed. */
   readonly isOfFeed?: boolean;
   /** The command for several feeds; absent: the same. */
@@ -105,9 +93,17 @@ const isReading = ({ unit, lanes, verified }: FeedStatus): boolean =>
   (unit !== 'ranks' || !verified.is_verified) &&
   lanes.some((one) => one.lane === 'backfill' && one.run_state === 'open' && !isAbandoned(one));
 
+/** Whether the explorer gives nothing for it, which has a reason of its own. */
+const isUnserved = ({ state }: FeedStatus): boolean =>
+  state === 'unsupported' || state === 'blocked';
+
+const isCut = (feed: FeedStatus, { outages }: OverallFacts): boolean =>
+  isUnserved(feed) || outageOf(feed, outages) !== null;
+
 /** Whether missing data has no other reason: nothing reads it, or failed to. */
 const isLeftOpen = (feed: FeedStatus): boolean =>
-  feed.state !== 'pending' &&
+  !isUnread(feed) &&
+  !isUnserved(feed) &&
   !isReading(feed) &&
   !feed.lanes.some((one) => one.lane === 'backfill' && isAbandoned(one));
 
@@ -148,7 +144,7 @@ const rules = {
   'explorer-unreachable': {
     blocks: true,
     is: (feed, { outages }) => outageOf(feed, outages) !== null,
-    sentence: (feed, facts) => outageText(outageOf(feed, facts.outages), facts),
+    sentence: outageText,
     advice: (feed, { outages }) =>
       failures[outageOf(feed, outages)?.failure ?? 'unreachable'].advice,
     command: 'explorer-etl check',
@@ -181,7 +177,7 @@ const rules = {
   },
   'no-worker-of-feed': {
     code: 'no-worker',
-    followsOutage: true,
+    isConsequence: true,
     blocks: true,
     is: (feed, facts) => isAtWork(facts.workers) && has(feed, 'no-worker'),
     sentence: () => 'No worker reads its open run.',
@@ -219,7 +215,7 @@ const rules = {
     advice: () => failures.throttled.advice,
   },
   'source-silent': {
-    followsOutage: true,
+    isConsequence: true,
     blocks: true,
     is: ({ newest_item }) => newest_item?.is_met === false,
     sentence: silentText,
@@ -228,7 +224,7 @@ const rules = {
       'If its website shows newer ones, check base_url and the chain. If not, the explorer has stopped: wait.',
   },
   stalled: {
-    followsOutage: true,
+    isConsequence: true,
     blocks: true,
     is: ({ lanes }) => lanes.some(isStalled),
     sentence: stalledText,
@@ -245,7 +241,7 @@ const rules = {
     advice: ({ failure }) => failures[failure ?? 'unordered'].advice,
   },
   late: {
-    followsOutage: true,
+    isConsequence: true,
     blocks: true,
     // The missing worker explains the late poll.
     is: ({ poll }, facts) =>
@@ -328,7 +324,7 @@ const rules = {
     advice: () => failures['history-share'].advice,
   },
   reading: {
-    followsOutage: true,
+    isConsequence: true,
     severity: 'info',
     is: isProgressing,
     sentence: (_, { feeds, at }) => readingText(feeds.filter(isProgressing), at),
@@ -368,7 +364,7 @@ function findingsBy(rule: FeedRule | WholeRule, facts: OverallFacts) {
   }
   return facts.feeds
     .filter((feed) => isHeld(feed) === (rule.isOfHeld ?? false))
-    .filter((feed) => !(rule.followsOutage === true && outageOf(feed, facts.outages)))
+    .filter((feed) => !(rule.isConsequence === true && isCut(feed, facts)))
     .filter((feed) => rule.is(feed, facts))
     .map((feed) => ({
       feeds: [feed.feed],

@@ -1,12 +1,11 @@
-import type { maintenance } from '../db/tables.ts';
 import { failures } from '../failure.ts';
-import type { Workers } from '../sync/workers.ts';
 import { printable } from '../printable.ts';
 import { counted, duration } from '../terminal/numbers.ts';
 import { clock } from '../time.ts';
+import type { OverallFacts } from './facts.ts';
 import { isAtWork, isStalled } from './lanes.ts';
-import type { Outage } from './outages.ts';
-import type { FeedStatus, StatusDocument } from './schema.ts';
+import { outageOf } from './outages.ts';
+import type { FeedStatus } from './schema.ts';
 
 export const untilText = (until: string | null, at: Date, about = '') =>
   until === null ? '' : ` until ${about}${clock(until, at)}`;
@@ -55,10 +54,8 @@ export function historyWaits({ lanes }: FeedStatus): string | null {
 }
 
 /** What an outage is, since when, and when it is tested next. */
-export function outageText(
-  outage: Outage | null,
-  { at, workers }: { readonly at: Date; readonly workers: Workers },
-): string {
+export function outageText(feed: FeedStatus, { at, workers, outages }: OverallFacts): string {
+  const outage = outageOf(feed, outages);
   if (outage === null) return '';
   const { origin, since, reason, next_try_at } = outage;
   const next = new Date(Math.max(Date.parse(next_try_at), at.getTime())).toISOString();
@@ -67,14 +64,8 @@ export function outageText(
 }
 
 /** What of the work beside the pages fails. */
-export const maintenanceText = ({
-  maintenance: failed,
-  at,
-}: {
-  readonly maintenance: readonly (typeof maintenance.$inferSelect)[];
-  readonly at: Date;
-}): string =>
-  failed
+export const maintenanceText = ({ maintenance, at }: OverallFacts): string =>
+  maintenance
     .map(
       ({ task, reason, since }) =>
         `${task === 'sums' ? 'Daily sums, senders and batch_stats have not been updated' : 'Expired rows have not been deleted'} since ${clock(since, at)}: ${reason}.`,
@@ -82,7 +73,7 @@ export const maintenanceText = ({
     .join(' ');
 
 /** What the files of processes at work say of one key, where they disagree. */
-export function limitsText({ credits: { keys } }: Pick<StatusDocument, 'credits'>): string {
+export function limitsText({ credits: { keys } }: OverallFacts): string {
   const stated = keys
     .filter(({ limits }) => limits.length > 1)
     .map(({ limits }) =>

@@ -9,10 +9,17 @@ import { printable } from '../printable.ts';
 import { presentWorkers, readDeployments, type Workers } from '../sync/workers.ts';
 import { creditsOf, readCredits, type WorkLeft } from './credits.ts';
 import { estimateOf, type ForecastOptions, sum } from './estimate.ts';
-import { type FeedRecord, type ItemPace, type LaneRecord, readFeeds, readLanes } from './facts.ts';
+import {
+  type FeedRecord,
+  type ItemPace,
+  type LaneRecord,
+  type OverallFacts,
+  readFeeds,
+  readLanes,
+} from './facts.ts';
 import { isAtWork, isHeld, isRunning, laneStatus, quietSentence, stateOfWork } from './lanes.ts';
 import { duringOutage, howItFailed, readOutages, withFault } from './outages.ts';
-import { type OverallFacts, reasonsOf } from './reasons.ts';
+import { reasonsOf } from './reasons.ts';
 import { earliest, lastPageAt, latest } from './sentences.ts';
 import { pollTarget } from './schedule.ts';
 import type { FeedStatus, LaneStatus, Reason, StatusDocument } from './schema.ts';
@@ -197,20 +204,13 @@ interface Reading extends ForecastOptions {
 }
 
 /** A feed, and what a day of its polls takes. */
-interface Described {
-  readonly feed: FeedStatus;
-  readonly upkeep: Estimate;
-}
+type Described = ReturnType<typeof describeFeed>;
 
 const unknowable: Estimate = { least: 0, likely: null, most: null };
 const unknown: Estimates = { history: unknowable, upkeep: unknowable };
 
 /** A feed's state and figures, by the settings of its last registration; the reasons add why. Pure. */
-function describeFeed(
-  record: FeedRecord,
-  ofLanes: readonly LaneRecord[],
-  reading: Reading,
-): Described {
+function describeFeed(record: FeedRecord, ofLanes: readonly LaneRecord[], reading: Reading) {
   const { shown, verified, pace, poll: polled } = record;
   const { operation } = shown;
   const isListed = isOperation(operation);

@@ -1,6 +1,6 @@
 import { creditsOf } from '../../src/status/credits.ts';
 import { documentOf } from '../../src/status/status.ts';
-import type { OverallFacts } from '../../src/status/reasons.ts';
+import type { OverallFacts } from '../../src/status/facts.ts';
 import type { FeedStatus, StatusDocument } from '../../src/status/schema.ts';
 
 export const statusAt = '2026-11-22T11:24:00.000Z';

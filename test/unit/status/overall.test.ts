@@ -111,6 +111,24 @@ test('feeds whose failures need different advice have a reason each', () => {
   ]);
 });
 
+test.each<[code: Reason['code'], Partial<FeedStatus>]>([
+  ['unsupported', { state: 'unsupported', failure: 'unsupported' }],
+  ['key-refused', { state: 'blocked', failure: 'unauthorized' }],
+  ['out-of-credits', { state: 'blocked', failure: 'out-of-credits' }],
+])('what the explorer gives nothing for has one reason: %s', (code, feed) => {
+  const unverified = { ...feedOf().verified, ...unread };
+  const worlds: Partial<FeedStatus>[] = [
+    { verified: unverified },
+    { verified: gap },
+    { verified: gap, poll: late },
+    { verified: unverified, lanes: open('backing-off') },
+  ];
+  const codes = worlds.map((world) =>
+    statusOf([feedOf({ ...world, ...feed })]).reasons.map((reason) => reason.code),
+  );
+  expect(codes).toEqual(worlds.map(() => [code]));
+});
+
 test('a command that concerns one feed is narrowed to it', () => {
   expect(said(statusOf([feedOf({ verified: gap }), feedOf({ chain_id: 1 })]).reasons)).toEqual([
     [
