@@ -11,13 +11,13 @@ import type { Log } from '../log.ts';
 import { configuredFeeds, configuredLanes, nextPoll, withTargets } from '../sync/feeds.ts';
 import { type OnRound, serve } from '../sync/serve.ts';
 import { readDeployments } from '../sync/workers.ts';
-import { counted } from '../terminal/numbers.ts';
 import type { Context, Exit, Registry } from './context.ts';
 import { DatabaseUnavailableError, openDatabase, readSettings, workSettings } from './database.ts';
 import { failureOf, linesOf, writeFailure } from './failure.ts';
 import { addHttp, type HttpFlag, servePage, urlOf, wantedAddress } from './open.ts';
 import { addSameData, addTakeOver } from './options.ts';
 import { formatOf, logOf } from './screen.ts';
+import { deploymentText } from './status.ts';
 
 /** `start --json`, without `exit`: written at the end. */
 export const startDocument = z.strictObject({
@@ -146,10 +146,7 @@ function noteReady({ settings, log }: Work): Date {
 async function serveAll({ context, settings, log }: Work, engine: Engine, onRound: OnRound) {
   const others = (await readDeployments(engine.db))
     .filter(({ name }) => name !== settings.deployment)
-    .map(
-      ({ name, feeds, workers }) =>
-        `${name} ${counted(feeds, 'feed')}, ${counted(workers, 'worker')}`,
-    );
+    .map(deploymentText);
   if (others.length > 0) log.write('start.beside', { detail: others.join('; ') });
   const lanes = configuredLanes(await withTargets(engine.db, settings));
   await whileCurrent(engine.pool, context.signal, (signal) =>

@@ -107,12 +107,15 @@ export function statusText(
   return `${lines.join('\n')}\n`;
 }
 
+type Deployment = StatusDocument['deployments'][number];
+
+/** A deployment with what it wants, and who works for it. */
+export const deploymentText = ({ name, feeds, workers }: Deployment): string =>
+  `${printable(name)} ${counted(feeds, 'feed')}, ${workers === 0 ? 'no worker' : counted(workers, 'worker')}`;
+
 /** Who wants the feeds, where several do, and what no one wants. */
 function deploymentLines({ deployments, at_rest }: StatusDocument, look: Look): string[] {
-  const named = deployments.map(
-    ({ name, feeds, workers }) =>
-      `${printable(name)} ${counted(feeds, 'feed')}, ${workers === 0 ? 'no worker' : counted(workers, 'worker')}`,
-  );
+  const named = deployments.map(deploymentText);
   return [
     ...(named.length < 2 ? [] : [`Deployments: ${named.join('; ')}.`]),
     ...(at_rest.length === 0
