@@ -4,13 +4,12 @@ import type { RequestCount } from '../lists/list.ts';
 import { type Finding, findingText, placesText } from '../status/findings.ts';
 import {
   mostUnrequested,
-  unreadFeeds,
   verifyDocument,
   type VerifiedFeed,
   type VerifyDocument,
   verifyFeeds,
   verifyReport,
-  withFileBounds,
+  withFile,
 } from '../status/verify.ts';
 import { configuredFeeds } from '../sync/feeds.ts';
 import { type Look, mark, paint, prose, tableLines, widthOf } from '../terminal/layout.ts';
@@ -40,10 +39,8 @@ async function verify(context: Context, { all = false }: { readonly all?: boolea
     // No command reads a feed at rest.
     return all ? [{ ...feed, open: feed.open.map((found) => ({ ...found, command: null })) }] : [];
   });
-  const hasFile = settings.configFile !== null && !context.demo;
-  const stored = hasFile ? await withFileBounds(db, settings.chains, wanted) : wanted;
   // The demo has feeds of its own.
-  const feeds = [...stored, ...(context.demo ? [] : unreadFeeds(settings.chains, stored))];
+  const feeds = context.demo ? wanted : await withFile(db, settings.chains, wanted);
   if (feeds.length === 0) throw nothingRead();
   const document = await verifyReport(db, feeds, how);
   const text = verifyText(context.out, document, context.commandLine);

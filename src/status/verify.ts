@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ChainSettings } from '../config/settings.ts';
 import { type Database, execute, transact } from '../db/transaction.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
-import { type Feed, feedName } from '../lists/feed.ts';
+import { feedName } from '../lists/feed.ts';
 import { isBoundedBy, kindOf, unitOf } from '../lists/index.ts';
 import type { RequestCount, Target } from '../lists/list.ts';
 import { isOperation, operations } from '../lists/registry.ts';
@@ -79,33 +79,8 @@ export async function verifyFeeds(db: Database): Promise<VerifiedFeed[]> {
   return feeds.map((feed) => ({ ...feed, state: feed.open.length === 0 ? 'complete' : 'open' }));
 }
 
-/** What the database cannot know of a feed: what its file wants, and nothing has read yet. */
-const notRead = (feed: Feed, sentence: string): Finding => ({
-  kind: 'gap',
-  place: null,
-  sentence,
-  command: commandFor('sync', feed),
-  count: null,
-});
-
-/** Configured feeds that no process has registered yet, which are open. */
-export const unreadFeeds = (
-  chains: readonly ChainSettings[],
-  verified: readonly VerifiedFeed[],
-): VerifiedFeed[] =>
-  feedsIn(chains)
-    .map(({ chain: { id: chain_id, name: chain }, operation }): VerifiedFeed => {
-      const unit = unitOf(operation);
-      const own = { chain_id, operation };
-      const open = [notRead(own, 'never read')];
-      const { kind } = operations[operation];
-      const known = { chain, kind, unit, is_wanted: true, covered: [], notes: [] };
-      return { ...own, ...known, feed: feedName(own), state: 'open', open };
-    })
-    .filter(({ feed }) => verified.every((one) => one.feed !== feed));
-
-/** The feeds with what else their file wants of them: a process that registers its bounds has not run since they changed. */
-export async function withFileBounds(
+/** The feeds with what a file wants else: feeds that nothing has read, and bounds that changed since a process registered them. */
+export async function withFile(
   db: Database,
   chains: readonly ChainSettings[],
   verified: readonly VerifiedFeed[],
@@ -116,20 +91,28 @@ export async function withFileBounds(
     select feed, settings from etl.feeds
   `;
   const known = new Map(stored.map(({ feed, settings }) => [feed, settings]));
-  const changed = feedsIn(chains).flatMap(({ chain: { id: chain_id }, operation, settings }) => {
-    const own = { chain_id, operation };
+  const feeds = new Map(verified.map((feed) => [feed.feed, feed]));
+  for (const { chain, operation, settings } of feedsIn(chains)) {
+    const own = { chain_id: chain.id, operation };
     const feed = feedName(own);
-    const bound = Object.entries(settings).find(
+    const found = feeds.get(feed);
+    const changed = Object.entries(settings).find(
       ([name, value]) => isBoundedBy(operation, name) && value !== known.get(feed)?.[name],
     );
-    if (bound === undefined) return [];
-    const name = bound[0].replace(/B/u, '_b');
-    return { feed, open: notRead(own, `the file has another ${name} than the last start or sync`) };
-  });
-  return verified.map((feed) => {
-    const found = changed.find((one) => one.feed === feed.feed);
-    return found ? { ...feed, state: 'open', open: [...feed.open, found.open] } : feed;
-  });
+    if (found !== undefined && changed === undefined) continue;
+    const bound = changed?.[0].replace(/B/u, '_b');
+    const sentence =
+      found === undefined
+        ? 'never read'
+        : `the file has another ${bound} than the last start or sync`;
+    const command = commandFor('sync', own);
+    const gap: Finding = { kind: 'gap', place: null, sentence, command, count: null };
+    const { kind } = operations[operation];
+    const unread = { chain: chain.name, kind, unit: unitOf(operation), is_wanted: true };
+    const before = found ?? { feed, ...own, ...unread, covered: [], open: [], notes: [] };
+    feeds.set(feed, { ...before, state: 'open', open: [...before.open, gap] });
+  }
+  return [...feeds.values()];
 }
 
 const everyFeed = () => sql`
