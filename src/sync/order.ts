@@ -192,27 +192,18 @@ export function longestChain<Item>(
     return items;
   }
   // Quadratic, but a page has at most 100 items and rarely gets here.
-  const best: { readonly length: number; readonly from: number }[] = [];
+  const chains: (readonly Item[])[] = [];
   for (const item of items) {
-    let longest = { length: 1, from: -1 };
-    for (const [earlier, { length }] of best.entries()) {
-      const before = items[earlier] ?? item;
-      if (mayFollow(before, item) && length >= longest.length) {
-        longest = { length: length + 1, from: earlier };
-      }
-    }
-    best.push(longest);
+    const before = chains.filter((chain) => mayFollow(chain.at(-1) ?? item, item));
+    chains.push([...longestOf(before), item]);
   }
-  const lengths = best.map(({ length }) => length);
-  const chain: Item[] = [];
-  let at = lengths.lastIndexOf(Math.max(...lengths));
-  while (at !== -1) {
-    const item = items[at];
-    if (item !== undefined) chain.unshift(item);
-    at = best[at]?.from ?? -1;
-  }
-  return chain;
+  // Of several as long, the one that ends last.
+  return longestOf(chains.toReversed());
 }
+
+/** Of several as long, the first. */
+const longestOf = <Item>(chains: readonly (readonly Item[])[]): readonly Item[] =>
+  chains.reduce((longest, chain) => (chain.length > longest.length ? chain : longest), []);
 
 /** The blocks around an item that reports none; null: unknown. */
 export function blocksAround({ inOrder: items, borders }: PageOrder, index: number) {
