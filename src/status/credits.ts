@@ -59,7 +59,7 @@ export interface WorkLeft {
 /** The sum of all keys, and a forecast of it. Pure. */
 export function creditsOf(keys: readonly KeyCredits[], work: WorkLeft, at: Date): Credits {
   const sum = sumCredits(keys);
-  return { ...sum, forecast: forecastCredits({ at, ...sum, ...work }), keys: [...keys] };
+  return { ...sum, forecast: forecastCredits({ ...sum, ...work }, at), keys: [...keys] };
 }
 
 /** The sum of keys that processes at work use, or else of all; null: a key has no limit, or there is no key. */
@@ -75,18 +75,16 @@ export function sumCredits(all: readonly KeyCredits[]): Amounts {
   };
 }
 
-interface Spending extends WorkLeft, Amounts {
-  readonly at: Date;
-}
-
 const daySeconds = 86_400;
 
 /**
  * Forecasts whether the credits last until midnight UTC: polls come first, history can wait for the next day. The
  * pace of a first read does not predict later hours. Pure.
  */
-export function forecastCredits(spending: Spending): Forecast {
-  const { at, spent, limit, left, history, pollsPerDay } = spending;
+export function forecastCredits(
+  { spent, limit, left, history, pollsPerDay }: Amounts & WorkLeft,
+  at: Date,
+): Forecast {
   if (left === null) return { kind: 'no-limit' };
   const midnight = new Date(at);
   midnight.setUTCHours(24, 0, 0, 0);

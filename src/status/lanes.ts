@@ -21,10 +21,8 @@ const chainedSeconds = 1;
 const recentSeconds = 15;
 
 /** Seconds since a lane's last page, or since its worker opened it. */
-const quietSeconds = (
-  { last_page_age_s }: Pick<LaneRecord, 'last_page_age_s'>,
-  job: Pick<LaneWork, 'age_s'>,
-): number => Math.min(job.age_s, last_page_age_s ?? Infinity);
+const quietSeconds = (last_page_age_s: number | null, { age_s }: LaneWork): number =>
+  Math.min(age_s, last_page_age_s ?? Infinity);
 
 /** The fields of a lane's newest run that decide its state. */
 type LaneRun = Pick<LaneRecord, 'last_page_age_s' | 'stopped_at'> &
@@ -40,7 +38,7 @@ export function laneState(
   const isDeserted = !isAtWork(workers);
   const left = stopped_at === null ? 'no-worker' : 'paused';
   if (job === null) return left;
-  const quiet = quietSeconds({ last_page_age_s }, job);
+  const quiet = quietSeconds(last_page_age_s, job);
   if (job.is_held === true) return quiet < quietAfterSeconds ? 'running' : 'quiet';
   // The run was reopened after its stop, and that worker is gone: it did not stop by itself.
   if (job.is_held === false) return quiet < stallSeconds && !isDeserted ? 'queued' : 'no-worker';
@@ -52,12 +50,15 @@ export function laneState(
 }
 
 /** A lane of the document. Pure. */
-export const laneStatus = (record: LaneRecord, workers: Workers): LaneStatus => ({
-  ...record.shown,
-  state: laneState({ ...record, ...record.shown }, record.work, workers),
-  until: record.work?.until ?? null,
-  quiet_s: record.work?.is_held === true ? Math.round(quietSeconds(record, record.work)) : null,
-});
+export const laneStatus = (record: LaneRecord, workers: Workers): LaneStatus => {
+  const { shown, work, last_page_age_s: age_s } = record;
+  return {
+    ...shown,
+    state: laneState({ ...record, ...shown }, work, workers),
+    until: work?.until ?? null,
+    quiet_s: work?.is_held === true ? Math.round(quietSeconds(age_s, work)) : null,
+  };
+};
 
 export const isStalled = ({ state, quiet_s }: Pick<LaneStatus, 'state' | 'quiet_s'>): boolean =>
   state === 'quiet' && (quiet_s ?? 0) >= stallSeconds;

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
-import { type NewDrift, recordDrift } from '../drift/drift.ts';
+import { recordDrift } from '../drift/drift.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import { lockEnds } from '../lists/feed.ts';
 import { decidesMembership, kindOf } from '../lists/index.ts';
@@ -28,16 +28,6 @@ import { coverPages, cursorLoop, cursorText, type ReadPage, type WalkEnd } from 
 import { bottomOf, joins, misplacedIn, topOf, withoutPlace } from './order.ts';
 import { isOrdered, type NormalisedPage } from './page.ts';
 
-/** A transaction's outcome: the walk as it stands now, and its end if it has come. */
-export interface Committed {
-  readonly walk: HeldWalk;
-  readonly end: WalkEnd | null;
-  /** Where its last page ends, for the next one. */
-  readonly above: PageEnd | null;
-  /** How the pages differ from the specification in ways that the feed had not shown before. */
-  readonly drift: readonly NewDrift[];
-}
-
 /** Pages to commit, and where the page before them ended; read from the ledger if it is unknown. */
 export interface ToCommit {
   readonly read: readonly ReadPage[];
@@ -47,6 +37,7 @@ export interface ToCommit {
 /**
  * Commits pages whole: rows, ledger entries, coverage and the walk's checkpoint, in one transaction (promise 1). A page whose
  * next cursor was used before is kept, and ends its walk: the list goes round in circles.
+ * @returns the walk as it is now, its end if it has come, and drift that the feed had not shown before
  * @throws FencedError when the walk was taken over; nothing is written then
  */
 export async function commitPages(
@@ -54,7 +45,7 @@ export async function commitPages(
   operation: Operation,
   walk: HeldWalk,
   toCommit: ToCommit,
-): Promise<Committed> {
+) {
   const begun = performance.now();
   const { counts, advance, ...committed } = await transact(db, (tx) =>
     commitPagesIn(tx, operation, walk, toCommit),
@@ -128,6 +119,7 @@ async function commitPagesIn(
   return {
     walk: { ...moved, floor, incarnation: walk.incarnation },
     end,
+    /** Where its last page ends, for the next one. */
     above: last === undefined ? null : endOf(last),
     drift,
     counts,

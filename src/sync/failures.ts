@@ -35,26 +35,20 @@ export async function failureOfWalk(
   error: unknown,
   origin: string,
 ): Promise<FeedFailure | null> {
-  const found = feedFailureOf(error);
-  if (found?.failure !== 'not-found') return found;
-  const { problem, retryAfterMs } = found;
+  const isHttp = error instanceof ExplorerError;
+  if (!isHttp && !(error instanceof KeyPausedError)) return null;
+  const { failure, retryAfterMs } = error;
+  const problem = isHttp ? error.text : error.detail;
+  if (failure !== 'not-found') return feedFailure(failure, problem, retryAfterMs);
   const served = await execute(db).values(z.string)`
     select feed from etl.coverage join etl.feeds using (feed) where pages > 0 and origin = ${origin}
   `;
   if (served.includes(walk.feed)) {
-    const is400 = error instanceof ExplorerError && error.status === 400;
-    const failure = is400 && walk.cursor !== null ? 'cursor-refused' : 'unreachable';
-    return feedFailure(failure, problem, retryAfterMs);
+    const isCursor = isHttp && error.status === 400 && walk.cursor !== null;
+    return feedFailure(isCursor ? 'cursor-refused' : 'unreachable', problem, retryAfterMs);
   }
   if (served.length > 0) return feedFailure('unsupported', problem, retryAfterMs);
   return feedFailure('not-found', `${problem}; base_url is ${origin}`, retryAfterMs);
-}
-
-function feedFailureOf(error: unknown): FeedFailure | null {
-  if (error instanceof ExplorerError)
-    return feedFailure(error.failure, error.text, error.retryAfterMs);
-  if (!(error instanceof KeyPausedError)) return null;
-  return feedFailure(error.failure, error.detail, error.retryAfterMs);
 }
 
 /** A defect of the program, as a failure of the feed, with its stack. Null: Postgres or the system reported the error. */
@@ -122,18 +116,16 @@ export type Recovered = z.infer<ReturnType<typeof recoveredShape>>;
 /** As SQL: whether something must succeed before the feed is well again. A later walk may be ordered at once. */
 const isFailing = sql`(reason is not null and failure is distinct from 'unordered')`;
 
-const begunWorkShape = () =>
-  z.object({
-    failing: z.boolean(),
-    failure: z.enum(failureClasses).nullable(),
-    /** On the database's clock. */
-    begun_at: z.string(),
-  });
-type BegunWork = z.infer<ReturnType<typeof begunWorkShape>>;
-
 /** Ends what the last run found of a feed; a failing one stays so until something succeeds. */
-export async function beginWork(db: Database, run: RunRow): Promise<BegunWork> {
-  const begun = await execute(db).row(begunWorkShape)`
+export async function beginWork(db: Database, run: RunRow) {
+  const begun = await execute(db).row(() =>
+    z.object({
+      failing: z.boolean(),
+      failure: z.enum(failureClasses).nullable(),
+      /** On the database's clock. */
+      begun_at: z.string(),
+    }),
+  )`
     with work as (
       update etl.feeds set failure = null, reason = null, updated_at = now()
       where ${ofFeed(run)} and not ${isFailing} and reason is not null

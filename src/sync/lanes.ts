@@ -57,10 +57,7 @@ export async function disagreements(
   deployment: string | null,
 ): Promise<Disagreement[]> {
   if (deployment === null) return [];
-  const named = feeds.map((feed) => ({
-    feed: feedName(feed),
-    settings: feed.settings,
-  }));
+  const named = feeds.map((feed) => ({ feed: feedName(feed), settings: feed.settings }));
   return execute(db).rows(disagreementShape)`
     select feed, other as deployment,
            jsonb_object_agg(setting, json_build_array(own, theirs)) as settings

@@ -277,24 +277,21 @@ export const endWalk = (
     returning id
   `;
 
-/** What is known of a run when its walks have ended. */
-const runEndShape = () =>
-  z.object({
-    /** Why walks failed, each reason once. */
-    failures: z.array(whyShape()),
-    is_ordered: z.boolean(),
-    /** Whether other runs of the feed fail: its state is then theirs. */
-    others_failing: z.boolean(),
-  });
-type RunEnd = z.infer<ReturnType<typeof runEndShape>>;
-
 /**
  * How a run's walks ended; null: it goes on, or was closed meanwhile. Not failed: a truncated walk that was repeated, and one
  * that never arrived at its synthetic cursor, because other walks read its range.
  */
-export async function endOfRun(tx: Transaction, run: RunRow): Promise<RunEnd | null> {
+export function endOfRun(tx: Transaction, run: RunRow) {
   const walks = sql`select from etl.walks where run_id = ${run.id}`;
-  return execute(tx).row(runEndShape)`
+  return execute(tx).row(() =>
+    z.object({
+      /** Why walks failed, each reason once. */
+      failures: z.array(whyShape()),
+      is_ordered: z.boolean(),
+      /** Whether other runs of the feed fail: its state is then theirs. */
+      others_failing: z.boolean(),
+    }),
+  )`
     select (
       select coalesce(json_agg(failed), '[]') from (
         select distinct failure, reason from etl.walks

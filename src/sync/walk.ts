@@ -50,12 +50,8 @@ export async function runWalk(
   let current = walk;
   using reader = linkAbort(signal);
   const floor = () => current.floor;
-  const reading = readPages(walk, { ...dependencies, floor }, queue, reader.signal)
-    .then(
-      (outcome) => ({ outcome }) as const,
-      (error: unknown) => ({ error }) as const,
-    )
-    .finally(() => queue.close());
+  const pages = readPages(walk, { ...dependencies, floor }, queue, reader.signal);
+  const reading = Promise.allSettled([pages.finally(() => queue.close())]);
   try {
     const end = await commitQueued(walk, dependencies, queue, (moved) => {
       current = moved;
@@ -69,9 +65,9 @@ export async function runWalk(
     reader.abort(new Error('the writer stopped'));
     await reading;
   }
-  const read = await reading;
-  if (signal.aborted || 'outcome' in read) return { is: 'paused' };
-  return { is: 'failure', error: read.error, walk: current };
+  const [read] = await reading;
+  if (signal.aborted || read.status === 'fulfilled') return { is: 'paused' };
+  return { is: 'failure', error: read.reason, walk: current };
 }
 
 const wait = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal });
@@ -103,8 +99,8 @@ async function commitQueued(
 }
 
 /**
- * Reads a walk's pages into the queue. The next request leaves as soon as the cursor of this page is decoded and checked.
- * @returns 'read' when the walk's end was met, 'paused' when the slice's budget was spent
+ * Reads a walk's pages into the queue, to the walk's end or that of the slice's budget. The next request leaves as soon as the
+ * cursor of this page is decoded and checked.
  * @throws ExplorerError and what Postgres throws; the pages before it stay in the queue
  */
 export async function readPages(
@@ -112,8 +108,8 @@ export async function readPages(
   reader: PageReader,
   queue: PageQueue<ReadPage>,
   signal: AbortSignal,
-): Promise<'read' | 'paused'> {
-  if (!reader.budget.takePage()) return 'paused';
+): Promise<void> {
+  if (!reader.budget.takePage()) return;
   let step = await firstStep(walk, reader);
   /** Cursors that this slice of the walk has met. */
   const met = new Set([cursorText(step.cursor)]);
@@ -151,10 +147,10 @@ export async function readPages(
     const packed = reader.archive === 'all' ? await packBody(judged.body) : null;
     const read = { page, end, emptyRun, isOlder: judged.isOlder, body: packed };
     const taken = await queue.push(read, judged.body.length);
-    if (!goesOn || !taken) return end === null ? 'paused' : 'read';
+    if (!goesOn || !taken) return;
     if (isRepeated) {
       await queue.drained();
-      signal.throwIfAborted();
+      if (signal.aborted) return;
       answer = requestPage(walk, reader, next, signal);
     }
     step = next;

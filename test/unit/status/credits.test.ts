@@ -4,8 +4,8 @@ import { forecastCredits } from '../../../src/status/credits.ts';
 type Spending = Parameters<typeof forecastCredits>[0];
 
 /** Noon: half of a day of 5,000 pages is to come, and half of its credits is left. */
-const noon: Spending = {
-  at: new Date('2026-11-22T12:00:00.000Z'),
+const noon = new Date('2026-11-22T12:00:00.000Z');
+const half: Spending = {
   spent: 50_000,
   limit: 100_000,
   left: 50_000,
@@ -46,5 +46,5 @@ test.each<[what: string, changes: Partial<Spending>, forecast: object]>([
   ],
   ['no limit is known', { limit: null, left: null }, { kind: 'no-limit' }],
 ])('credits: %s', (_what, changes, forecast) => {
-  expect(forecastCredits({ ...noon, ...changes })).toEqual(forecast);
+  expect(forecastCredits({ ...half, ...changes }, noon)).toEqual(forecast);
 });
