@@ -90,7 +90,7 @@ function sharedColumns(tables: readonly Relation[]): ReadonlyMap<string, SharedC
     if (known === undefined) found.set(signatureOf(column), { column, tables: 1 });
     else known.tables += 1;
   }
-  const many = [...found.values()].filter((entry) => entry.tables >= manyTables);
+  const many = [...found.values()].filter((one) => one.tables >= manyTables);
   return new Map(
     many.map(({ column }) => [column.name, { column, where: whereIs(column, tables) }]),
   );

@@ -6,8 +6,8 @@ import type { Random } from './random.ts';
 import { rankings } from './rankings.ts';
 import { instantOf, lacksHash, printInstant, weiOf, type World } from './world.ts';
 
-/** Where an operation stands, without its other facts; ordinal 0 is the oldest of the list. */
-interface Entry extends Whereabouts {
+/** Where an operation is listed, without its other facts; ordinal 0 is the oldest of the list. */
+interface Inclusion extends Whereabouts {
   readonly ordinal: number;
   readonly hash: string;
 }
@@ -33,7 +33,9 @@ export function seenOperations(world: World, atMs: number): List<UserOperation> 
     head,
     spacing: (head - bottom + 1) / startOf(ladder.rungsBelow(head + 1)),
     between: (lowest, highest) =>
-      entriesBetween(world, lowest, highest, atMs).map((entry) => drawUserOperation(world, entry)),
+      inclusionsBetween(world, lowest, highest, atMs).map((inclusion) =>
+        drawUserOperation(world, inclusion),
+      ),
     positionOf,
     render: (operation) => renderUserOperation(world, operation),
   };
@@ -42,30 +44,40 @@ export function seenOperations(world: World, atMs: number): List<UserOperation> 
 /** The same, newest last, with what was seen of those that returned before they left. */
 export const sightingsSeen = (world: World, atMs: number): UserOperation[] =>
   itemsBelow(seenOperations(world, atMs), null, Infinity)
-    .flatMap(({ ordinal }) => entriesOf(world, ordinal, atMs))
-    .map((entry) => drawUserOperation(world, entry));
+    .flatMap(({ ordinal }) => inclusionsOf(world, ordinal, atMs))
+    .map((inclusion) => drawUserOperation(world, inclusion));
 
-const positionOf = ({ blockNumber, hash }: Entry): Position => ({ value: blockNumber, key: hash });
+const positionOf = ({ blockNumber, hash }: Inclusion): Position => ({
+  value: blockNumber,
+  key: hash,
+});
 
 /** What was seen until a time in a range of blocks, both ends included, newest first. */
-function entriesBetween(world: World, lowest: number, highest: number, atMs: number): Entry[] {
+function inclusionsBetween(
+  world: World,
+  lowest: number,
+  highest: number,
+  atMs: number,
+): Inclusion[] {
   const { course, ladder } = world;
   // What returned stands above the block where it was first made.
   const reach = longestReturn(course);
   const own = startOf(ladder.rungsBelow(lowest));
   const end = startOf(ladder.rungsBelow(highest + 1));
-  const entries: Entry[] = [];
+  const inclusions: Inclusion[] = [];
   for (let ordinal = startOf(ladder.rungsBelow(lowest - reach)); ordinal < end; ordinal += 1) {
     if (ordinal >= own || isOrphaned(course, ordinal)) {
-      entries.push(...entriesOf(world, ordinal, atMs).slice(-1));
+      inclusions.push(...inclusionsOf(world, ordinal, atMs).slice(-1));
     }
   }
-  const within = entries.filter((one) => one.blockNumber >= lowest && one.blockNumber <= highest);
+  const within = inclusions.filter(
+    (one) => one.blockNumber >= lowest && one.blockNumber <= highest,
+  );
   return inOrder(within, positionOf);
 }
 
 /** Where an operation was seen until a time, the newest last. */
-function entriesOf(world: World, ordinal: number, atMs: number): Entry[] {
+function inclusionsOf(world: World, ordinal: number, atMs: number): Inclusion[] {
   const { course, chain, draw, ladder } = world;
   if (course.rests && ordinal >= chain.userOperations) return [];
   const digits = draw('user-operation', ordinal).hex(8);
@@ -78,18 +90,18 @@ function entriesOf(world: World, ordinal: number, atMs: number): Entry[] {
 /** Every how many operations one shows a known sender as its hash alone. */
 const bareSenderEvery = 17;
 
-function drawUserOperation(world: World, entry: Entry) {
-  const { ordinal } = entry;
+function drawUserOperation(world: World, inclusion: Inclusion) {
+  const { ordinal } = inclusion;
   const { senderHash, entryPoint, timestampMs, extra, ...fields } = {
-    ...drawTraits(world, entry),
-    ...drawHabits(world, entry),
+    ...drawTraits(world, inclusion),
+    ...drawHabits(world, inclusion),
   };
   const party = (hash: string, known: 'full' | 'bare') => ({
     hash,
     shown: isKnown(world, hash) ? known : ('unknown' as const),
   });
   return {
-    ...entry,
+    ...inclusion,
     lacksHash: lacksHash(world, ordinal),
     sender: party(senderHash, ordinal % bareSenderEvery === 0 ? 'bare' : 'full'),
     entryPoint: party(entryPoint.hash, 'full'),
@@ -126,8 +138,8 @@ const operationsPerSender = 4;
  * The transaction that brought an operation. Those of a block went through one, but every second that
  * leaves went alone, and returns in its own.
  */
-function transactionOf({ course, draw }: World, entry: Entry, another: string): string {
-  const { ordinal, blockNumber, edition } = entry;
+function transactionOf({ course, draw }: World, inclusion: Inclusion, another: string): string {
+  const { ordinal, blockNumber, edition } = inclusion;
   if (isOrphaned(course, ordinal)) {
     const random = draw('user-operation-alone', ordinal);
     if (random.oneIn(2)) return random.hex(8);
@@ -136,8 +148,8 @@ function transactionOf({ course, draw }: World, entry: Entry, another: string): 
 }
 
 /** What an operation does, wherever it stands. */
-function drawTraits(world: World, entry: Entry) {
-  const { ordinal, blockNumber, edition } = entry;
+function drawTraits(world: World, inclusion: Inclusion) {
+  const { ordinal, blockNumber, edition } = inclusion;
   const random = world.draw('user-operation', ordinal);
   // The draws of the hash come first.
   random.hex(8);
@@ -148,7 +160,7 @@ function drawTraits(world: World, entry: Entry) {
   return {
     entryPoint,
     senderHash,
-    transaction_hash: transactionOf(world, entry, own.hex(8)),
+    transaction_hash: transactionOf(world, inclusion, own.hex(8)),
     fee: own.decimal(1 + own.below(5)),
     status: !own.oneIn(12),
     timestampMs: own.oneIn(23) ? null : instantOf(world, blockNumber, blockNumber % 1000),
@@ -176,7 +188,7 @@ const newSendersADay = 30;
 const adoptionDays = 45;
 
 /** What else people do on a chain in use: a few send most, and newer versions take over. */
-function drawHabits(world: World, { ordinal, blockNumber }: Entry) {
+function drawHabits(world: World, { ordinal, blockNumber }: Inclusion) {
   if (!world.chain.lived) return {};
   const random = world.draw('user-operation-habit', ordinal);
   const days = ((blockNumber - firstHeight) * blockTimeMs) / 86_400_000;

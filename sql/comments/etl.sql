@@ -192,7 +192,7 @@ comment on column etl.pruned.as_of is 'When the oldest of the walks began.';
 comment on column etl.pruned.newest_as_of is 'When the newest of them began.';
 
 comment on table etl.quarantine is 'Items that could not become rows, as served, each once.';
-comment on column etl.quarantine.id is 'Number of the entry.';
+comment on column etl.quarantine.id is 'Number of the item.';
 comment on column etl.quarantine.chain_id is 'Number of the chain.';
 comment on column etl.quarantine.operation is 'Name of the operation, such as user-operations.';
 comment on column etl.quarantine.feed is 'Name of the feed, such as 10/user-operations.';

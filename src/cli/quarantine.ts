@@ -4,7 +4,7 @@ import { printable } from '../printable.ts';
 import {
   dropQuarantined,
   listQuarantined,
-  quarantinedEntry,
+  detailedItem,
   type QuarantineFilter,
   retried,
   retryQuarantined,
@@ -19,7 +19,7 @@ import { exits, UsageError, type Context, type Registry } from './context.ts';
 export const quarantineListDocument = z.strictObject({
   schema: z.literal('explorer-etl/quarantine-list/1'),
   count,
-  items: z.array(quarantinedEntry),
+  items: z.array(detailedItem),
 });
 
 /** If it kept any, the exit reason is open. */

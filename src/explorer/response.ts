@@ -54,9 +54,9 @@ function messageOf(body: Buffer): string | null {
 }
 
 /** A 422's error (JSON:API), such as `Invalid value /page_size: must be …`. */
-function invalidParameter(entry: unknown): string {
-  const parsed = parameterError.safeParse(entry);
-  if (!parsed.success) return JSON.stringify(entry);
+function invalidParameter(issue: unknown): string {
+  const parsed = parameterError.safeParse(issue);
+  if (!parsed.success) return JSON.stringify(issue);
   const { title, source, detail } = parsed.data;
   const subject = [title, source?.pointer].filter((part) => part !== undefined).join(' ');
   return [subject, detail].filter((part) => part !== undefined && part !== '').join(': ');

@@ -40,7 +40,7 @@ const quarantinedItem = z.strictObject({
 });
 type QuarantinedItem = z.infer<typeof quarantinedItem>;
 
-export const quarantinedEntry = quarantinedItem.extend({
+export const detailedItem = quarantinedItem.extend({
   /** The batch that contains it; null: the list has no batches. */
   batch: z.int().nullable(),
   reason: z.string(),
@@ -50,7 +50,7 @@ export const quarantinedEntry = quarantinedItem.extend({
   first_seen_at: z.string(),
   raw: z.unknown(),
 });
-type QuarantinedEntry = z.infer<typeof quarantinedEntry>;
+type DetailedItem = z.infer<typeof detailedItem>;
 
 const newestPage = sql`coalesce(quarantine.last_page_id, quarantine.page_id)`;
 
@@ -67,9 +67,9 @@ const matches = ({ chains, operations: names, ids, reason }: QuarantineFilter): 
 export async function listQuarantined(
   db: Database,
   filter: QuarantineFilter,
-): Promise<QuarantinedEntry[]> {
+): Promise<DetailedItem[]> {
   const rows = await execute(db).rows(() =>
-    z.object({ entry: quarantinedEntry.omit({ raw: true }), raw: z.string() }),
+    z.object({ item: detailedItem.omit({ raw: true }), raw: z.string() }),
   )`
     select json_build_object(
       'id', id,
@@ -80,12 +80,12 @@ export async function listQuarantined(
       'reason', reason,
       'page_id', ${newestPage},
       'first_seen_at', first_seen_at
-    ) as entry, raw::text as raw
+    ) as item, raw::text as raw
     from etl.quarantine
     where ${matches(filter)}
     order by id
   `;
-  return rows.map(({ entry, raw }) => ({ ...entry, raw: parseExactly(raw) }));
+  return rows.map(({ item, raw }) => ({ ...item, raw: parseExactly(raw) }));
 }
 
 /** Drops open items and counts them. Each counts as missing until its place is read without it. */
@@ -159,7 +159,7 @@ async function retryPage(
   ids: readonly string[],
 ): Promise<Retried> {
   const origin = await lockOrigin(tx, pageId);
-  const entries = await execute(tx).rows(() => keptItem.extend({ raw: z.string() }))`
+  const stored = await execute(tx).rows(() => keptItem.extend({ raw: z.string() }))`
     select id::float8 as id, feed, chain_id::float8 as chain_id, operation, reason, raw::text as raw
     from etl.quarantine
     where id = any(${sql.param(ids)}::bigint[])
@@ -169,16 +169,16 @@ async function retryPage(
   const items: ItemRows[] = [];
   const rows: QuarantinedItem[] = [];
   const kept: Retried['kept'] = [];
-  for (const { reason, raw, ...entry } of entries) {
+  for (const { reason, raw, ...named } of stored) {
     const read = origin === null ? null : readAgain(origin, [parseExactly(raw)]);
     const [item] = read?.rows ?? [];
-    if (Object.values<string>(reasonsOfPage).includes(reason)) kept.push({ ...entry, reason });
+    if (Object.values<string>(reasonsOfPage).includes(reason)) kept.push({ ...named, reason });
     else if (item === undefined) {
       const absent = 'the page that served it is not in the ledger';
-      kept.push({ ...entry, reason: read?.quarantined[0]?.reason ?? absent });
+      kept.push({ ...named, reason: read?.quarantined[0]?.reason ?? absent });
     } else {
       items.push(item);
-      rows.push(entry);
+      rows.push(named);
     }
   }
   await keepReasons(tx, kept);

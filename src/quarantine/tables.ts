@@ -24,7 +24,7 @@ export const quarantine = etlSchema.table(
     dropped_at: instant('dropped_at'),
   },
   (table) => [
-    // The same bad item read again is the same entry.
+    // The same bad item read again is the same row.
     uniqueIndex('quarantine_item').on(table.feed, table.raw_hash, sql`md5(${table.scope}::text)`),
     // Those that wait, the newest first, however many were dropped.
     index('quarantine_waiting')

@@ -80,7 +80,7 @@ begin atomic
       and runs.state in ('finished', 'failed', 'superseded')
       and runs.closed_at < before
   ), named as materialized (
-    -- The pages that entries of other tables of the ledger refer to.
+    -- The pages that rows of other tables of the ledger refer to.
     select coalesce(range_agg(int8range(page_id, page_id, '[]')), '{}') as numbers
     from (
       select page_id from etl.quarantine where feed = of_feed
@@ -93,7 +93,7 @@ begin atomic
       union all
       select page_id from etl.raw_pages
       where page_id between (select min(lowest) from idle) and (select max(highest) from idle)
-    ) as entry
+    ) as reference
   )
   select later.id, coalesce((select json_agg(page.id) from etl.pages as page where walk_id = later.id), '[]')
   from idle

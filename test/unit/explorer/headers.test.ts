@@ -55,7 +55,7 @@ const inAnyCase = (name: string) =>
   );
 
 /** A header as text or list, any number of times, in any case. */
-const entry = fc
+const header = fc
   .constantFrom(...names)
   .chain((name) =>
     fc.tuple(
@@ -64,7 +64,7 @@ const entry = fc
     ),
   );
 const anyHeaders = fc
-  .array(entry, { maxLength: 12 })
+  .array(header, { maxLength: 12 })
   .map((entries): Headers => Object.fromEntries(entries));
 
 const dayMs = 86_400_000;
