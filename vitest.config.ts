@@ -54,6 +54,7 @@ function project(name: Project, options: Options): TestProjectInlineConfiguratio
 const withMoreCases = [
   'test/unit/foreign-text.test.ts',
   'test/integration/db/plans.test.ts',
+  'test/integration/load/groups.test.ts',
   'test/integration/ranking/fallen.test.ts',
   'test/integration/sync/batch-lies.test.ts',
   'test/integration/sync/batches.test.ts',

@@ -118,18 +118,44 @@ export async function writeObservations(
   tx: Transaction,
   observations: readonly AddressObservation[],
 ): Promise<void> {
-  let queues = [...Map.groupBy(observations, ({ row }) => row.hash).values()].map(withoutBare);
+  const byAddress = Map.groupBy(observations, ({ row }) => row.hash);
+  let queues = [...byAddress.values()].map((all): Queue => ({ left: withoutBare(all), met: [] }));
   while (queues.length > 0) {
-    const next = queues.flatMap(([first]) => first ?? []);
+    const next = queues.flatMap(({ left: [first] }) => first ?? []);
     const changes = await findNewValues(tx, next);
     await writeChanges(tx, changes);
-    const isOpen = new Set([...changes.ofStored, ...changes.ofLists, ...changes.ofOlder]);
+    const { ofAdded, ofStored, ofLists, ofOlder } = changes;
+    const changed = new Set([...ofAdded, ...ofStored, ...ofLists]);
+    // A page that is newer than what is stored may change more.
+    const open = new Set([...ofStored, ...ofLists, ...ofOlder]);
     queues = queues
-      .map(([first, ...later]) =>
-        first === undefined ? [] : laterOf(first, later, isOpen.has(first)),
-      )
-      .filter((queue) => queue.length > 0);
+      .map((queue) => afterFirst(queue, changed, open))
+      .filter(({ left }) => left.length > 0);
   }
+}
+
+/** What is left of what pages report of an address. */
+interface Queue {
+  readonly left: readonly AddressObservation[];
+  /** What changes nothing of what is stored now, if it is said again: by any later page, or only by the same one. */
+  readonly met: readonly { readonly one: AddressObservation; readonly isSamePage: boolean }[];
+}
+
+/** The queue once its first observation is written, without those that change nothing any more. */
+function afterFirst(
+  { left: [first, ...later], met }: Queue,
+  changed: ReadonlySet<AddressObservation>,
+  open: ReadonlySet<AddressObservation>,
+): Queue {
+  if (first === undefined) return { left: [], met };
+  const known = [...(changed.has(first) ? [] : met), { one: first, isSamePage: open.has(first) }];
+  const isMet = (other: AddressObservation) =>
+    known.some(
+      (seen) =>
+        (!seen.isSamePage || seen.one.page_id === other.page_id) && sayTheSame(seen.one, other),
+    );
+  const at = later.findIndex((other) => !isMet(other));
+  return { left: at === -1 ? [] : later.slice(at), met: known };
 }
 
 /** A bare hash says nothing of an address that another observation adds. */
@@ -141,18 +167,6 @@ function withoutBare(queue: readonly AddressObservation[]): readonly AddressObse
       addressListNames.some((name) => lists[name] !== null),
   );
   return informative.length === 0 ? queue.slice(0, 1) : informative;
-}
-
-/** What is left of a queue: what repeats its first observation changes nothing, unless what is stored was newer. */
-function laterOf(
-  first: AddressObservation,
-  later: readonly AddressObservation[],
-  isOpen: boolean,
-): readonly AddressObservation[] {
-  const other = later.findIndex(
-    (one) => (isOpen && one.page_id !== first.page_id) || !sayTheSame(first, one),
-  );
-  return other === -1 ? [] : later.slice(other);
 }
 
 const sayTheSame = (older: AddressObservation, newer: AddressObservation): boolean =>

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import type { OperationName } from '../../../src/lists/registry.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { addressOf, hashOf, load, loadOneByOne, type ServedPage } from './loader.ts';
 import { rowsOf, shown } from './observations.ts';
 
-/** Each sequence is loaded three times, in a few milliseconds. A failure names the seed and the path to it. */
-const runs = { numRuns: 40, seed: 50 };
+/** Each sequence is loaded three times. A failure names the seed and the path to it. */
+const runs = { numRuns: inject('isLong') ? 150 : 15, seed: 50 };
 
 const word = fc.constantFrom('1', '2');
 const someOf = <Member>(member: fc.Arbitrary<Member>) =>
