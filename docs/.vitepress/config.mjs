@@ -50,6 +50,14 @@ function linkToRepository(md) {
   };
 }
 
+/** A block of commands that is indented looks like one with a language, and scrolls by itself. */
+function showCommands(md) {
+  md.renderer.rules.code_block = (tokens, index, ...rest) => {
+    tokens[index].info = 'sh';
+    return md.renderer.rules.fence(tokens, index, ...rest);
+  };
+}
+
 export default {
   title: 'explorer-etl',
   description:
@@ -59,7 +67,12 @@ export default {
   cleanUrls: true,
   ignoreDeadLinks: 'localhostLinks',
   rewrites,
-  markdown: { config: linkToRepository },
+  markdown: {
+    config(md) {
+      linkToRepository(md);
+      showCommands(md);
+    },
+  },
   themeConfig: {
     search: { provider: 'local' },
     sidebar: Object.entries(groups).map(([text, pages]) => ({
