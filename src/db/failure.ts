@@ -93,6 +93,8 @@ export function describeDatabaseError(error: unknown): string {
 function describeRoot(root: unknown): string {
   if (root instanceof DatabaseError) return describeState(root);
   if (!(root instanceof Error)) return 'a failure without a reason';
+  // A file of sslrootcert, sslcert or sslkey, which the driver opens.
+  if ('syscall' in root && root.syscall === 'open') return textOf(root.message);
   const code = codeOf(root);
   const label = code === undefined ? null : systemLabel(code);
   if (label !== null) return `${label} (${code})${placeOf(root)}`;

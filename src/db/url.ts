@@ -39,6 +39,7 @@ const remedies: readonly (readonly [RegExp, string])[] = [
     /SELF_SIGNED_CERT|UNABLE_TO_(?:GET_ISSUER|VERIFY)|CERT_UNTRUSTED|INVALID_CA/u,
     "add sslrootcert=FILE, the file of its CA, to the database's URL; sslmode=require encrypts without verifying",
   ],
+  [/, open '/u, "correct sslrootcert, sslcert or sslkey in the database's URL"],
   [/does not support SSL/u, "sslmode=disable in the database's URL connects without encryption"],
   [/no pg_hba\.conf entry .*no encryption/u, "add sslmode=require to the database's URL"],
 ];

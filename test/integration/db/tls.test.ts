@@ -78,6 +78,12 @@ test('a server without TLS says so, with the remedy', async () => {
   );
 });
 
+test('a file that the URL names and that is not there is named, with the remedy', async () => {
+  expect(await connect(database.url, 'sslmode=verify-full&sslrootcert=absent.pem')).toMatch(
+    /no such file.*absent\.pem.*; correct sslrootcert/u,
+  );
+});
+
 test('no mode makes the driver warn', async () => {
   for (const mode of ['prefer', 'require', 'verify-ca', 'verify-full']) {
     await connect(database.url, `sslmode=${mode}&${trusting}`);
