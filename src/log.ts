@@ -61,7 +61,7 @@ interface Repetition {
  * and escaped after.
  */
 const define = <const Name extends string = never>(
-  level: 'debug' | 'info' | 'warn' | 'error',
+  level: Exclude<LogLevel, 'silent'>,
   names: readonly Name[],
   says: string | ((given: FieldsOf<Name>, atMs: number) => string),
   repetition: Repetition = {},
@@ -240,9 +240,11 @@ export interface Log {
   conceal(secrets: readonly string[]): void;
 }
 
-/** From `--log-level` and `--log-format`. */
-export type LogLevel = (typeof logEvents)[EventName]['level'] | 'silent';
-export type LogFormat = 'pretty' | 'json';
+/** Of `--log-level`, least first, and of `--log-format`. */
+export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+export const logFormats = ['pretty', 'json'] as const;
+export type LogFormat = (typeof logFormats)[number];
 
 export interface LogStyle {
   readonly format: LogFormat;
@@ -253,8 +255,6 @@ export interface LogStyle {
 
 const plainStyle: LogStyle = { format: 'pretty', isColoured: false, now: () => performance.now() };
 
-/** The levels, least first, and their colours. */
-const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent'];
 const colours = { debug: 'quiet', info: 'good', warn: 'warning', error: 'bad' } as const;
 
 /** A log that passes lines of the level and above to `write`, each with its line end. */
@@ -273,7 +273,7 @@ export function createLog(
       const values = cleanFields(given, clean);
       const { isLogged, times } = countOf(event, values, repeats) ?? { isLogged: true };
       const level = isLogged ? logEvents[event].level : 'debug';
-      if (levels.indexOf(level) < levels.indexOf(minimum)) return;
+      if (logLevels.indexOf(level) < logLevels.indexOf(minimum)) return;
       const fields = { ...values, ...(times !== undefined && { times }) };
       write(`${lineOf({ level, event, fields, says: sentenceOf(event, fields) }, style)}\n`);
     },

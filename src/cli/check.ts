@@ -36,7 +36,7 @@ import { type Context, exits, type Registry } from './context.ts';
 import { openFor, type OpenDatabase } from './database.ts';
 import { demandMeant, terminalOf } from './dialogue.ts';
 import { ownOrDemo } from './demo-world.ts';
-import { addDemo, addFeedOptions, type ChosenFeeds } from './options.ts';
+import { addFeedOptions, type ChosenFeeds } from './options.ts';
 import { rowsOf } from '../db/transaction.ts';
 
 const checkSchema = z.strictObject({
@@ -59,7 +59,7 @@ interface CheckOptions extends ChosenFeeds {
 }
 
 export function register({ command, run, explain }: Registry): void {
-  addDemo(addFeedOptions(command))
+  addFeedOptions(command)
     .option(
       '--no-requests',
       `make no request (each feed's costs ${creditsPerRequest} credits)`,

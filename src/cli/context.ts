@@ -123,10 +123,17 @@ const isClone = extname(import.meta.filename) === '.ts';
 export const programPrefix = ({ npm_command }: NodeJS.ProcessEnv, isSource = isClone): string =>
   isSource || npm_command !== undefined ? `npx ${bareProgram}` : bareProgram;
 
+/** Bare commands that take `--demo`, and have none yet. */
 const takesDemo =
   /^explorer-etl (?:status|verify|plan|check|open|query|export|mcp|db shell|db url|feeds (?:list|pause|resume|run))\b(?!.* --demo\b)/u;
 /** Commands that need the explorer; the demo's runs only during the demo. */
 const needsExplorer = /^explorer-etl (?:sync|backfill|repair|start)\b/u;
+
+/** Adds `--demo` to a command, and to those of its own, if they take it. */
+export function addDemo(command: Command, path = `${bareProgram} ${command.name()}`): void {
+  if (takesDemo.test(path)) command.option('--demo', "the demo's database");
+  for (const own of command.commands) addDemo(own, `${path} ${own.name()}`);
+}
 
 export type CommandLine = (command: string) => string;
 

@@ -8,7 +8,6 @@ import {
   stopEmbeddedPostgres,
   type EmbeddedPostgresState,
 } from '../postgres/postgres.ts';
-import { addDemo } from './options.ts';
 import { type CommandLine, exits, UsageError, type Context, type Registry } from './context.ts';
 import {
   demoDatabase,
@@ -54,10 +53,12 @@ export function register({ command, run, explain }: Registry): void {
     .description('stop it; connected programs lose what they had not committed')
     .action(run(stop));
   command.command('status').description('whether it runs, and where').action(run(status));
-  addDemo(command.command('url'))
+  command
+    .command('url')
     .description('print its address, password included, for other programs')
     .action(run(printUrl));
-  const shell = addDemo(command.command('shell'))
+  const shell = command
+    .command('shell')
     .argument('[arguments...]', 'for psql, behind --')
     .description('open psql in the database that the other commands use')
     .action(run(psql));

@@ -14,7 +14,7 @@ import { statementOf } from '../query/question.ts';
 import { momentForms, parseMoment } from '../time.ts';
 import { counted } from '../terminal/numbers.ts';
 import { count } from '../status/schema.ts';
-import { addDemo, collect } from './options.ts';
+import { collect } from './options.ts';
 import { openData } from './database.ts';
 import { UsageError, type Context, type Registry } from './context.ts';
 import { questionOf } from './query.ts';
@@ -38,7 +38,7 @@ interface ExportOptions {
 
 export function register({ command, run, explain }: Registry): void {
   const format = new Option('--format <format>', 'of the files; spreadsheet: CSV without formulas');
-  addDemo(command)
+  command
     .argument(
       '[names...]',
       'tables and views of schema explorer (default: all tables, and the views of data)',

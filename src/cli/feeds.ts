@@ -14,7 +14,7 @@ import { counted } from '../terminal/numbers.ts';
 import { clock } from '../time.ts';
 import { type Context, type Exit, type Registry, UsageError } from './context.ts';
 import { openData } from './database.ts';
-import { addDemo, addFeedOptions, type ChosenFeeds } from './options.ts';
+import { addFeedOptions, type ChosenFeeds } from './options.ts';
 
 /** `feeds list --json`: every feed that was ever registered. */
 export const feedsListDocument = z.strictObject({
@@ -61,7 +61,8 @@ const described = {
 
 /** `feeds`: its commands list, pause, resume, poll, reset and forget them. */
 export function register({ command, run, explain }: Registry): void {
-  addDemo(command.command('list', { isDefault: true }))
+  command
+    .command('list', { isDefault: true })
     .description('their state, schedule, next poll, and who wants them; the default')
     .action(run(list));
   const choose = (name: string, what: string) =>
@@ -69,9 +70,7 @@ export function register({ command, run, explain }: Registry): void {
       .description(what)
       .option('--all', 'all of them, if no other option chooses any');
   for (const [name, what] of Object.entries(described) as [Handle, string][]) {
-    addDemo(choose(name, what)).action(
-      run<Choice>((context, options) => handle(context, options, name)),
-    );
+    choose(name, what).action(run<Choice>((context, options) => handle(context, options, name)));
   }
   choose('reset', 'read them again from nothing; their rows stay')
     .option('--yes', 'do it: without it, only what it deletes is said')

@@ -2,7 +2,6 @@ import { createRedactor } from '../redact.ts';
 import { secretsOf } from '../config/settings.ts';
 import { exits, UsageError, type Context, type Registry } from './context.ts';
 import { openData } from './database.ts';
-import { addDemo } from './options.ts';
 import { timeoutOption } from './query.ts';
 
 /** An optional peer: an installation without it has everything else. */
@@ -10,7 +9,7 @@ const sdk = '@modelcontextprotocol/sdk';
 
 /** `mcp`: answers a program that speaks the Model Context Protocol, on stdin and stdout. */
 export function register({ command, run, explain }: Registry): void {
-  addDemo(command).addOption(timeoutOption('30s')).action(run(mcp));
+  command.addOption(timeoutOption('30s')).action(run(mcp));
   explain(['explorer-etl mcp', 'explorer-etl mcp --demo'], `A client starts it. It needs ${sdk}.`);
 }
 

@@ -9,7 +9,6 @@ import { packageVersion } from '../package-file.ts';
 import { statusOrOutage } from '../status/status.ts';
 import { exits, type Context, type Registry } from './context.ts';
 import { demandDatabase, openFor, readSettings } from './database.ts';
-import { addDemo } from './options.ts';
 
 /** `open --json`: written once the server listens; `open` then waits for a signal. */
 export const openDocument = z.strictObject({
@@ -20,9 +19,7 @@ export const openDocument = z.strictObject({
 /** `open`: serves the page of the stored data until Ctrl-C, and does no work on it. */
 export function register({ command, run, explain }: Registry): void {
   const where = 'where to serve it; default: 127.0.0.1:4400, or a free port';
-  addDemo(addHttp(command, where))
-    .option('--no-browser', 'only print its address', true)
-    .action(run(open));
+  addHttp(command, where).option('--no-browser', 'only print its address', true).action(run(open));
   explain(
     ['explorer-etl open', 'explorer-etl open --demo --no-browser'],
     'start serves the same page with --http.',

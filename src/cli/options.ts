@@ -20,9 +20,6 @@ export const addFeedOptions = (command: Command): Command =>
       new Option('--operation <name...>', 'only these operations').choices(operationNames),
     );
 
-export const addDemo = (command: Command): Command =>
-  command.option('--demo', "the demo's database");
-
 export const addSameData = (command: Command): Command =>
   command.option(
     '--same-data',

@@ -7,10 +7,10 @@ import { compact, counted, duration, percent, whole } from '../terminal/numbers.
 import type { Context, Registry } from './context.ts';
 import { openFor } from './database.ts';
 import { ownOrDemo } from './demo-world.ts';
-import { addDemo, addFeedOptions, type ChosenFeeds } from './options.ts';
+import { addFeedOptions, type ChosenFeeds } from './options.ts';
 
 export function register({ command, run, explain }: Registry): void {
-  addDemo(addFeedOptions(command)).action(run(printPlan));
+  addFeedOptions(command).action(run(printPlan));
   explain(
     ['explorer-etl plan', 'explorer-etl plan --chain 10'],
     'Makes no request: it goes by what was downloaded before.',

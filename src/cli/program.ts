@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { Command, CommanderError, Option } from 'commander';
-import type { LogFormat, LogLevel } from '../log.ts';
+import { logFormats, logLevels } from '../log.ts';
 import { packageVersion } from '../package-file.ts';
 import { terminalText } from '../terminal/layout.ts';
 import {
+  addDemo,
   commandLineOf,
   exits,
   writeJson,
@@ -15,10 +16,6 @@ import {
   type Registry,
 } from './context.ts';
 import type { Failure } from './failure.ts';
-
-/** Quietest last. */
-const logLevels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent'];
-const logFormats: readonly LogFormat[] = ['pretty', 'json'];
 
 /** Loads a command: the whole program takes a second to load, and the help needs none of it. */
 type Load = () => Promise<{ readonly register: (registry: Registry) => void }>;
@@ -111,6 +108,7 @@ export async function runProgram(args: readonly string[], outer: World): Promise
     const erase = () => void (isShown && outer.stderr('\r\u001B[K'));
     const loaded = await load?.().finally(erase);
     loaded?.register({ command, run, explain: explainOf(command, world) });
+    addDemo(command);
   });
   const [first, ...others] = args;
   let failed: unknown = null;

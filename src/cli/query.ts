@@ -21,7 +21,7 @@ import { counted } from '../terminal/numbers.ts';
 import { type Look, plainLook, tableLines, widthOf } from '../terminal/layout.ts';
 import { count } from '../status/schema.ts';
 import { openData } from './database.ts';
-import { addDemo, wholeNumber } from './options.ts';
+import { wholeNumber } from './options.ts';
 import { exits, UsageError, type Context, type Registry } from './context.ts';
 import { rowsOf } from '../db/transaction.ts';
 
@@ -76,7 +76,7 @@ const dayMs = 86_400_000;
 const mostDays = 36_500;
 
 export function register({ command, run, explain }: Registry): void {
-  addDemo(command)
+  command
     .argument('[query]', 'a statement in SQL, or the name of a query')
     .option('--list', 'list the queries that have a name')
     .option('--file <file>', 'run the statement of a file; - is stdin')

@@ -10,7 +10,6 @@ import type { Look, Style, Table } from '../terminal/layout.ts';
 import { bar, mark, paint, prose, tableLines, widthOf } from '../terminal/layout.ts';
 import { brief, compact, counted, gigabytes, whole } from '../terminal/numbers.ts';
 import { clock } from '../time.ts';
-import { addDemo } from './options.ts';
 import { type CommandLine, exits, UsageError, type Context, type Registry } from './context.ts';
 import { openFor, readSettings } from './database.ts';
 import { openScreen, watchStatus } from './screen.ts';
@@ -23,7 +22,7 @@ interface StatusOptions {
 
 /** `status`: the overall state, and each feed's state, freshness, completeness and work left. */
 export function register({ command, run, explain }: Registry): void {
-  addDemo(command)
+  command
     .option('--watch', 'redraw it until Ctrl-C')
     .option('--runs', 'runs, stops and failures of the last 24 hours')
     .option('--all', 'feeds that no deployment wants, too')

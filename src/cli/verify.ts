@@ -17,10 +17,9 @@ import { counted, whole } from '../terminal/numbers.ts';
 import { clock } from '../time.ts';
 import { type CommandLine, type Context, exits, type Registry } from './context.ts';
 import { nothingRead, openData } from './database.ts';
-import { addDemo } from './options.ts';
 
 export function register({ command, run, explain }: Registry): void {
-  addDemo(command).option('--all', 'feeds that no deployment wants, too').action(run(verify));
+  command.option('--all', 'feeds that no deployment wants, too').action(run(verify));
   explain(
     ['explorer-etl verify', 'explorer-etl verify --json'],
     'Makes no request. Exit code 0 only if nothing is open.',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { stripVTControlCharacters } from 'node:util';
 import { Command } from 'commander';
-import { commandLineOf, programPrefix } from '../../../src/cli/context.ts';
+import { addDemo, commandLineOf, programPrefix } from '../../../src/cli/context.ts';
 import { commands } from '../../../src/cli/program.ts';
 import {
   bar,
@@ -211,16 +211,23 @@ describe('a command as typed', () => {
     expect(commandLineOf({ program, demo: false })(bare)).toBe(`npx ${bare}`);
   });
 
+  // A reader of another database than its page or answer names.
   test('names the demo for every command that takes --demo', async () => {
+    const taking: string[] = [];
     for (const { name, load } of commands) {
       const command = new Command(name);
       (await load()).register({ command, run: () => async () => {}, explain: () => {} });
+      addDemo(command);
       for (const one of [command, ...command.commands]) {
         const path = one === command ? name : `${name} ${one.name()}`;
         const takesDemo = one.options.some(({ long }) => long === '--demo');
         const typed = commandLineOf({ program: 'x', demo: true })(`explorer-etl ${path}`);
         expect(typed.endsWith('--demo'), path).toBe(takesDemo);
+        if (takesDemo) taking.push(path);
       }
     }
+    expect(taking.join(', ')).toBe(
+      'check, plan, status, open, verify, feeds list, feeds pause, feeds resume, feeds run, query, export, mcp, db url, db shell',
+    );
   });
 });
