@@ -144,18 +144,14 @@ const isRanking = sql`
   feeds.operation = any(${sql.param(rankings.map(({ name }) => name))}::text[]) and ${isOfDemo}`;
 
 /** Whether every ranking of the demo was read whole; and whether a run is open, which the next worker would join. */
-async function readRankings(db: Database) {
-  const found = await execute(db).row(() =>
-    z.object({ are_read: z.boolean(), are_open: z.boolean() }),
-  )`
+const readRankings = (db: Database) =>
+  execute(db).one(() => z.object({ are_read: z.boolean(), are_open: z.boolean() }))`
     select coalesce(bool_and(exists (select from etl.rankings where rankings.feed = feeds.feed)), true) as are_read,
            coalesce(bool_or(exists (select from etl.runs where runs.feed = feeds.feed and state = 'open')), false)
              as are_open
     from etl.feeds
     where ${isRanking}
   `;
-  return found ?? { are_read: true, are_open: false };
-}
 
 /** Dates rankings as the simulated explorer's clock did; all, or if the demo is killed none. */
 const dateRankingsBack = (db: Database): Promise<void> =>

@@ -51,6 +51,14 @@ export function execute(db: Queryable) {
       <T>(shape: Shape<T>) =>
       async (...statement: Statement) =>
         (await rows(shape)(...statement))[0] ?? null,
+    /** The only row of a statement that always has one, such as an aggregate. */
+    one:
+      <T>(shape: Shape<T>) =>
+      async (...statement: Statement) => {
+        const [only] = await rows(shape)(...statement);
+        if (only === undefined) throw new Error('the statement has no row');
+        return only;
+      },
     /** The first column of each row. */
     values,
     /** The first column of the first row; null if there is none, or it is null. */

@@ -13,7 +13,7 @@ type Forecast = Credits['forecast'];
 
 /** Credits spent by every key today (UTC), without the keys' identity, and the database's time. */
 export async function readCredits(db: Database): Promise<{ at: Date; keys: KeyCredits[] }> {
-  const row = await execute(db).row(() =>
+  const { ms, keys } = await execute(db).one(() =>
     z.object({ ms: z.number(), keys: z.array(keyCredits) }),
   )`/* credits */
     with key as (
@@ -46,7 +46,7 @@ export async function readCredits(db: Database): Promise<{ at: Date; keys: KeyCr
            ) order by key_fingerprint), '[]') as keys
     from today
   `;
-  return { at: new Date(row?.ms ?? Date.now()), keys: row?.keys ?? [] };
+  return { at: new Date(ms), keys };
 }
 
 export interface WorkLeft {

@@ -34,15 +34,14 @@ const named = (table: PgTable) => sql.raw(tableName(table));
 const rowTables = ({ operation }: Feed) => operations[operation].tables.map(named);
 
 /** How much is stored of a feed: pages of its ledger, and rows of the tables that it alone writes. */
-export async function storedOf(db: Database, feed: Feed): Promise<Stored> {
+export function storedOf(db: Database, feed: Feed): Promise<Stored> {
   const counts = rowTables(feed).map(
     (table) => sql`(select count(*) from ${table} where chain_id = ${feed.chain_id})`,
   );
-  const stored = await execute(db).row(storedShape)`
+  return execute(db).one(storedShape)`
     select (select count(*) from etl.pages where ${ofFeed(feed)})::float8 as pages,
            (${sql.join(counts, sql` + `)})::float8 as rows
   `;
-  return stored ?? { pages: 0, rows: 0 };
 }
 
 /** Deletes what is known of the reading of a feed. A worker that goes on finds its walk gone, and writes nothing. */

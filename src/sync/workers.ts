@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { eq, sql, type SQL } from 'drizzle-orm';
 import * as presence from '../db/presence.ts';
 import { workers } from '../db/tables.ts';
-import { execute, type Database, transact } from '../db/transaction.ts';
+import { execute, type Database, type Queryable, transact } from '../db/transaction.ts';
 import type { KeyLimits } from '../explorer/key.ts';
 import { packageVersion } from '../package-file.ts';
 import { z } from 'zod';
@@ -26,18 +26,13 @@ const workersShape = () => z.object({ start: z.number(), once: z.number() });
 export type Workers = Readonly<z.infer<ReturnType<typeof workersShape>>>;
 
 /** Who works now, of any deployment or of one. */
-export async function presentWorkers(
-  db: Pick<Database, 'execute'>,
-  deployment: string | null = null,
-): Promise<Workers> {
-  const present = await execute(db).row(workersShape)`
+export const presentWorkers = (db: Queryable, deployment: string | null = null): Promise<Workers> =>
+  execute(db).one(workersShape)`
     select count(*) filter (where kind = 'start')::int as start,
            count(*) filter (where kind = 'once')::int as once
     from (${workersPresent}) as present
     where ${deployment}::text is null or deployment = ${deployment}
   `;
-  return present ?? { start: 0, once: 0 };
-}
 
 /** A process that works. */
 export interface Worker {
@@ -62,7 +57,7 @@ export function openPresence(db: Database, { workerId: id, kind, deployment, lim
     const before = beats;
     beats = 0;
     const isRegular = before * beatMs >= 1000 * presence.silenceSeconds;
-    const seen = await execute(db).row(() =>
+    const seen = await execute(db).one(() =>
       z.object({ was_seen: z.boolean(), postmaster: z.string(), is_lost: z.boolean() }),
     )`
       with known as (
@@ -97,7 +92,6 @@ export function openPresence(db: Database, { workerId: id, kind, deployment, lim
              pg_postmaster_start_time()::text as postmaster,
              exists (select from etl.lanes where ${isLost}) as is_lost
     `;
-    if (seen === null) return false;
     const isBack = postmaster !== null && (!seen.was_seen || postmaster !== seen.postmaster);
     ({ postmaster } = seen);
     if (isBack) await noteReturn(db);
@@ -150,7 +144,7 @@ export const laneWork = (lane: SQL): SQL => sql`
   ) end`;
 
 /** The deployments that want feeds, with the `start` processes that follow each. */
-export const readDeployments = (db: Pick<Database, 'execute'>) =>
+export const readDeployments = (db: Queryable) =>
   execute(db).rows(() => z.object({ name: z.string(), feeds: z.number(), workers: z.number() }))`
     select deployment as name, count(distinct feed)::int as feeds, (
       select count(*)::int from (${workersPresent}) as present
@@ -162,7 +156,7 @@ export const readDeployments = (db: Pick<Database, 'execute'>) =>
   `;
 
 /** When each feed is to be polled by its settings, and whether a `start` has set when. */
-export const readSchedules = (db: Pick<Database, 'execute'>) =>
+export const readSchedules = (db: Queryable) =>
   execute(db).rows(() =>
     z.object({ feed: z.string(), schedule: z.string(), timezone: z.string(), is_set: z.boolean() }),
   )`

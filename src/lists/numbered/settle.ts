@@ -44,7 +44,7 @@ export async function judgeBatchEnd(
   const page = claim.rows
     .flatMap(({ height, row }) => (height === null ? [] : [{ height, parent: row['parent_hash'] }]))
     .toSorted((a, b) => a.height - b.height)[0];
-  const found = await execute(db).row(batchEndShape)`
+  const found = await execute(db).one(batchEndShape)`
     select lowest::float8 as lowest, stored_below::float8 as stored_below, is_verified,
            parent_batch::float8 as parent_batch, is_below_read
     from etl.batch_end(
@@ -52,7 +52,6 @@ export async function judgeBatchEnd(
       ${page?.height ?? null}::bigint, ${page?.parent ?? null}::text
     )
   `;
-  if (found === null) throw new Error('an aggregate has one row');
   const { lowest, stored_below, is_verified, parent_batch, is_below_read } = found;
   if (is_verified && stored_below > 0) {
     const from = lowest === null ? 'no block' : `no block below ${lowest}`;

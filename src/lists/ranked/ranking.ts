@@ -98,7 +98,7 @@ export async function concludeRanking(
   tx: Transaction,
   walk: WalkContext,
 ): Promise<string | null> {
-  const found = await execute(tx).row(conclusionShape)`
+  const found = await execute(tx).one(conclusionShape)`
     select (
              select count(*)::int from etl.walks
              where run_id = ${walk.run_id} and failure is distinct from 'truncated'
@@ -114,7 +114,6 @@ export async function concludeRanking(
              where run_id = ${walk.run_id} and pages.quarantined > 0
            ) as has_quarantined
   `;
-  if (found === null) throw new Error('a select without a table has one row');
   if (found.skipped) return partSkipped;
   if (found.moved && found.walks < walksAtMost) return rowsMoved;
   if (found.moved && !found.has_items && !found.has_quarantined) return listEmpty;
