@@ -156,16 +156,12 @@ export async function queueSlice(
 ): Promise<void> {
   if (!(await hasOpenRun(tx, lane))) return;
   // One that was released shows no time, but its job may rest.
-  const isReleased = await execute(tx).has`
-    select from etl.lanes where ${ofLane(lane)} and worker is null and due_at is null
+  const isDue = await execute(tx).has`
+    update etl.lanes set due_at = clock_timestamp()
+    where ${ofLane(lane)} and worker is null and (${when === 'now'} or due_at is null)
+    returning feed
   `;
-  const isNow = when === 'now' || isReleased;
-  await tx.execute(sql`
-    update etl.lanes
-    set due_at = case when ${isNow} then clock_timestamp() else due_at end
-    where ${ofLane(lane)} and worker is null
-  `);
-  if (isNow) {
+  if (when === 'now' || isDue) {
     const how = { singletonKey: laneName(lane), startAfter: 0, ...within(tx) };
     await boss.update(sliceQueue, undefined, how);
   }
