@@ -145,12 +145,10 @@ function chainRow({ chain_id, chain_name: name, chain_facts }: RegisteredFeed) {
 }
 
 /** The configuration, reduced to feeds that are registered already. */
-export async function onlyRegistered(
+export const onlyRegistered = async (
   db: Pick<Database, 'execute'>,
   chains: readonly ChainSettings[],
-): Promise<ChainSettings[]> {
-  return onlyFeeds(chains, await execute(db).values(z.string)`select feed from etl.feeds`);
-}
+) => onlyFeeds(chains, await execute(db).values(z.string)`select feed from etl.feeds`);
 
 /** The configuration, reduced to some feeds. */
 export const onlyFeeds = (chains: readonly ChainSettings[], feeds: readonly string[]) =>
@@ -171,13 +169,12 @@ export const withSettings = (
     ),
   }));
 
-/** Notes what is wrong with a feed: its state follows from that. Null: nothing. */
+/** Notes what is wrong with a feed: its state follows from that. */
 export async function setFailure(
   db: Pick<Database, 'execute'>,
   feed: Feed,
-  why: Why | null,
-): Promise<void> {
-  const { failure = null, reason = null } = why ?? {};
+  { failure, reason }: Why,
+) {
   await db.execute(sql`
     update etl.feeds set failure = ${failure}, reason = ${reason}, updated_at = now()
     where ${ofFeed(feed)} and (failure, reason) is distinct from (${failure}, ${reason})

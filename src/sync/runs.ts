@@ -123,7 +123,7 @@ export const currentRun = (db: Pick<Database, 'execute'>, lane: FeedLane, which 
 export async function noteStopped(
   db: Pick<Database, 'execute'>,
   which: readonly FeedLane[] | 'all',
-): Promise<void> {
+) {
   const named = which === 'all' ? null : sql.param(which.map(laneName));
   await db.execute(sql`
     update etl.lanes set stopped_at = clock_timestamp(), due_at = null

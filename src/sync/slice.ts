@@ -1,6 +1,6 @@
 import type { JobWithMetadata, PgBoss } from 'pg-boss';
 import { isConnectionLost } from '../db/failure.ts';
-import { execute, type Database } from '../db/transaction.ts';
+import { execute, type Queryable } from '../db/transaction.ts';
 import type { NewDrift } from '../drift/drift.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import { failures, passing } from '../failure.ts';
@@ -264,7 +264,7 @@ export function openSliceBudget(
 }
 
 /** What a run brought and cost, whichever workers and slices it was made of. Its walks are few. */
-async function runTotals(db: Pick<Database, 'execute'>, { id }: RunRow) {
+async function runTotals(db: Queryable, { id }: RunRow) {
   const row = await execute(db).row(() =>
     z.object({
       added: z.number(),

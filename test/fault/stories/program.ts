@@ -1,6 +1,8 @@
+import { sql } from 'drizzle-orm';
 import { failures, passing } from '../../../src/failure.ts';
 import type { Pool } from 'pg';
 import type { Engine } from '../../../src/app.ts';
+import { ofFeed } from '../../../src/lists/feed.ts';
 import type { Occasion, Target } from '../../../src/lists/list.ts';
 import type { OperationName } from '../../../src/lists/registry.ts';
 import { dropQuarantined } from '../../../src/quarantine/quarantine.ts';
@@ -131,7 +133,11 @@ async function runLane(
   let failed = 0;
   for (let slices = 0; slices < mostSlices && !budget.spent; slices += 1) {
     const outcome = await advance(lane, budget, dependencies, stop.signal);
-    if (outcome.is === 'stopped') await setFailure(dependencies.db, lane, null);
+    if (outcome.is === 'stopped') {
+      await dependencies.db.execute(
+        sql`update etl.feeds set failure = null, reason = null where ${ofFeed(lane)}`,
+      );
+    }
     if (outcome.is === 'failure') {
       failed += 1;
       if (await givesUp(outcome, dependencies, lane, failed)) break;

@@ -59,7 +59,7 @@ test('the feed recovers when the failing lane succeeds', async () => {
 
 test('a feed is not running once another worker has ended its run', async () => {
   const { db, runs, state } = await openScene();
-  await setFailure(db, live, null);
+  await db.execute('update etl.feeds set failure = null, reason = null');
   await closeRun(db, runs.live, 'finished', null);
 
   expect(await beginWork(db, runs.live)).toMatchObject({ failing: false, failure: null });
