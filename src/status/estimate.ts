@@ -1,6 +1,7 @@
 import { kindOf } from '../lists/index.ts';
-import type { Estimates, FeedSettings } from '../lists/list.ts';
+import type { Estimates } from '../lists/list.ts';
 import type { OperationName } from '../lists/registry.ts';
+import type { FeedRecord } from './facts.ts';
 import { firingsPerDay } from './schedule.ts';
 
 export interface ForecastOptions {
@@ -8,12 +9,8 @@ export interface ForecastOptions {
   readonly at: Date;
 }
 
-/** What a feed is estimated by. */
-interface Known {
+interface Known extends Pick<FeedRecord, 'settings' | 'facts'> {
   readonly operation: OperationName;
-  readonly settings: FeedSettings;
-  /** What its kind stored; null: never registered. */
-  readonly facts: unknown;
 }
 
 /** A feed's work left and daily cost. Pure. */

@@ -46,33 +46,30 @@ export function duringOutage(feed: FeedStatus, outages: readonly Outage[]): Feed
   return { ...feed, state: 'failing', failure: outage.failure, sentence: outage.reason };
 }
 
-/** The reason of a database that cannot be used, `how` it fails. */
-function databaseReason(how: string, error: unknown): Reason {
-  const failure = databaseClassOf(error);
-  const isKnown = failure !== null && failure !== 'not-stored';
-  const isLasting = isLastingFault(error);
-  return {
-    code: isLasting ? 'database-failing' : 'database-unreachable',
-    severity: isLasting ? 'action' : 'warning',
-    blocks_readiness: true,
-    feeds: [],
-    sentence: `The database ${how}: ${describeDatabaseError(error)}.`,
-    advice: isKnown ? failures[failure].advice : null,
-    command: isKnown ? 'explorer-etl check --no-requests' : null,
-  };
-}
-
 /** The status, without its database, or with a fault that this process met in its work. */
 export function withFault(
   status: StatusDocument,
   error: unknown,
   how: 'is unreachable' | 'did not report the status' | 'cannot be used',
 ): StatusDocument {
-  const reason = databaseReason(how, error);
-  const others = status.reasons.filter(({ code }) => code !== reason.code && code !== 'no-worker');
-  const { sentence, command, severity } = reason;
+  const failure = databaseClassOf(error);
+  const isKnown = failure !== null && failure !== 'not-stored';
+  const isLasting = isLastingFault(error);
+  const code = isLasting ? 'database-failing' : 'database-unreachable';
+  const sentence = `The database ${how}: ${describeDatabaseError(error)}.`;
+  const command = isKnown ? 'explorer-etl check --no-requests' : null;
+  const reason: Reason = {
+    code,
+    severity: isLasting ? 'action' : 'warning',
+    blocks_readiness: true,
+    feeds: [],
+    sentence,
+    advice: isKnown ? failures[failure].advice : null,
+    command,
+  };
+  const others = status.reasons.filter((other) => ![code, 'no-worker'].includes(other.code));
   const waits = how === 'did not report the status' ? 'degraded' : 'stopped';
-  const state = severity === 'action' ? 'action-required' : waits;
+  const state = isLasting ? 'action-required' : waits;
   const overall = { state, sentence, since: null, command } as const;
   return { ...status, reasons: [reason, ...others], overall };
 }

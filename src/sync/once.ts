@@ -9,7 +9,7 @@ import { runStates } from '../lists/tables.ts';
 import { type Attempted, type PageCommitted, signals } from '../signals.ts';
 import { atOnce, dueLanes } from './feeds.ts';
 import { openLane } from './queue.ts';
-import { noteStopped } from './runs.ts';
+import { noteStopped, type OpenedRun } from './runs.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';
 import { presentWorkers, workersPresent } from './workers.ts';
 import { z } from 'zod';
@@ -83,20 +83,16 @@ export async function syncOnce(
   });
 }
 
-interface OpenTarget extends Target {
-  readonly isJoined: boolean;
-}
-
 /** Opens a run for each target with work, live first: what a live walk will read is no gap. */
 async function openDue(
   targets: readonly Target[],
   { db, boss, clock }: SyncOptions,
-): Promise<Map<number, OpenTarget>> {
-  const opened = new Map<number, OpenTarget>();
+): Promise<Map<number, Target & OpenedRun>> {
+  const opened = new Map<number, Target & OpenedRun>();
   for (const target of targets) {
     for (const { lane, scope } of await dueLanes(db, [target], 'sync', clock())) {
       const run = await openLane(db, boss, { lane, scope: atOnce({ lane, scope }) });
-      if (run !== null) opened.set(run.id, { lane, scope, isJoined: run.isJoined });
+      if (run !== null) opened.set(run.id, { lane, scope, ...run });
     }
   }
   return opened;
