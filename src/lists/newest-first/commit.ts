@@ -58,10 +58,10 @@ export async function writeNewestFirst(
   const changing = await pagesWithChanges(list, tx, pages);
   const counts = await load();
   const refuted = new Set<number>();
-  for (const { walk, rows } of pages) {
+  for (const [index, { walk }] of pages.entries()) {
     if (!changing.has(walk.page_id)) continue;
     const { inserted = 0 } = counts.get(walk.page_id) ?? {};
-    if (!(await noteChanges(list, tx, { walk, rows }, inserted))) refuted.add(walk.page_id);
+    if (!(await noteChanges(list, tx, pages, index, inserted))) refuted.add(walk.page_id);
   }
   return refuted;
 }
@@ -121,27 +121,46 @@ const isPlaced = (item: ItemRows): item is PlacedRows => item.height !== null;
 const meetsKnown = ({ floor, scope }: Pick<WalkContext<NewestFirstWalk>, 'floor' | 'scope'>) =>
   floor !== null || scope.again === true;
 
-/** Notes a page's late arrivals and removals; false: the stored items do not confirm the page. */
+/**
+ * Notes the late arrivals and removals of one of the pages of a transaction, as if it had its own; false: the stored items
+ * do not confirm the page.
+ */
 export async function noteChanges(
   list: NewestFirstOperation,
   tx: Transaction,
-  { walk, rows }: PageInWalk<NewestFirstWalk>,
+  pages: readonly PageInWalk<NewestFirstWalk>[],
+  index: number,
   inserted: number,
 ): Promise<boolean> {
+  const { walk, rows = [] } = pages[index] ?? {};
   const placed = rows.filter(isPlaced);
   const [first, last] = [placed[0], placed.at(-1)];
-  if (first === undefined || last === undefined) return true;
+  if (walk === undefined || first === undefined || last === undefined) return true;
   // A walk into unread history finds nothing but new rows.
-  if (meetsKnown(walk) && inserted > 0) await noteLateArrivals(list, tx, walk, placed);
-  return walk.isConclusive ? noteRemovals(list, tx, walk, rows, first, last) : true;
+  if (meetsKnown(walk) && inserted > 0) {
+    const before = keysOf(pages.slice(0, index));
+    const added = placed.filter(({ key }) => !before.has(key));
+    const numbers = pages.map((page) => page.walk.page_id);
+    await noteLateArrivals(list, tx, walk, added, numbers);
+  }
+  // What a later page shows is stored by now, and has not left.
+  const shown = keysOf(pages.slice(index));
+  return walk.isConclusive ? noteRemovals(list, tx, walk, rows.length, shown, first, last) : true;
 }
 
-/** New rows in blocks that were verified before; equal times mean new: servers' `now()` differ. */
+const keysOf = (pages: readonly PageInWalk<NewestFirstWalk>[]) =>
+  new Set(pages.flatMap(({ rows }) => rows.map(({ key }) => key)));
+
+/**
+ * New rows in blocks that were verified before, of the items that no page of the transaction showed before this one; equal
+ * times mean new: servers' `now()` differ. A later page, one of `numbers`, may have changed a row.
+ */
 async function noteLateArrivals(
   list: NewestFirstOperation,
   tx: Transaction,
   walk: WalkContext<NewestFirstWalk>,
   placed: readonly PlacedRows[],
+  numbers: readonly number[],
 ): Promise<void> {
   const heights = placed.map((item) => item.height);
   // This walk itself verified blocks above.
@@ -153,12 +172,12 @@ async function noteLateArrivals(
       select range_agg(verified) as covered from etl.coverage where feed = ${walk.feed}
     )
     insert into etl.late_arrivals (chain_id, operation, key, height, timestamp, seen_at, page_id)
-    select chain_id, ${list.name}, ${key}, ${height}, ${time}, ${walk.started_at}::timestamptz, page_id
+    select chain_id, ${list.name}, ${key}, ${height}, ${time}, ${walk.started_at}::timestamptz, ${walk.page_id}
     from ${table}, earlier
     where chain_id = ${walk.chain_id}
       and ${height} between ${Math.min(...heights)} and ${highest}
       and ${hasKey(list, keys)}
-      and page_id = ${walk.page_id}
+      and page_id = any(${sql.param(numbers)}::bigint[])
       and first_seen_at = updated_at
       and ${height} <@ covered
     on conflict do nothing
@@ -173,18 +192,19 @@ async function noteRemovals(
   list: NewestFirstOperation,
   tx: Transaction,
   walk: WalkContext<NewestFirstWalk>,
-  rows: readonly ItemRows[],
+  items: number,
+  shown: ReadonlySet<string>,
   first: PlacedRows,
   last: PlacedRows,
 ): Promise<boolean> {
   const above = walk.above ?? { height: first.height, key: first.key, page_id: walk.page_id };
-  const most = mostGone(rows.length);
+  const most = mostGone(items);
   const columns = placeColumns(list);
   const { table, height, key } = columns;
   const unseen = sql`
     ${listedBelow(list, walk.chain_id, above)}
     and ${isAbove(columns, last)}
-    and ${key} <> all(${sql.param(rows.map((item) => item.key))}::text[])
+    and ${key} <> all(${sql.param([...shown])}::text[])
     and page_id < case
       when (${height}, ${key}) < (${first.height}, ${first.key}) then ${walk.page_id}::bigint
       else ${above.page_id}::bigint
