@@ -27,11 +27,9 @@ import {
 
 /** What a slice leaves behind. */
 export type AdvanceOutcome =
-  | { readonly is: 'more' }
+  | { readonly is: 'more' | 'stopped' | 'idle' }
   | { readonly is: 'closed'; readonly run: RunRow; readonly failures: readonly Why[] }
-  | { readonly is: 'stopped' }
   | { readonly is: 'fenced' }
-  | { readonly is: 'idle' }
   /** Another process recorded a different explorer for the feed. */
   | { readonly is: 'source-mismatch'; readonly run: RunRow }
   | {

@@ -63,9 +63,7 @@ export class PageQueue<Page> {
   async #gather(wait: (ms: number, signal: AbortSignal) => Promise<unknown>): Promise<void> {
     const ending = new AbortController();
     let isOver = false;
-    const end = () => {
-      isOver = true;
-    };
+    const end = () => void (isOver = true);
     const over = wait(Math.max(0, this.#leftMs()), ending.signal).then(end, end);
     const isRipe = () => isOver || this.#closed || this.#awaited > 0 || this.#isFull();
     while (!isRipe()) await Promise.race([over, this.#changed.promise]);

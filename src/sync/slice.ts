@@ -241,12 +241,11 @@ export function openSliceBudget(
   let pages = 0;
   let dueMs = started + sliceMs;
   let hasToEnd = false;
-  let isLooking = false;
   const look = async () => {
-    isLooking = true;
+    // One look at a time.
+    dueMs = Infinity;
     hasToEnd = now() - started >= longestMs || (await givesWay().catch(() => true));
     dueMs = now() + sliceMs;
-    isLooking = false;
   };
   const isSpent = () => stopping.aborted || (pages > 0 && hasToEnd);
   return {
@@ -255,7 +254,7 @@ export function openSliceBudget(
     },
     takePage() {
       // The answer is not awaited; until it is there the slice goes on.
-      if (now() >= dueMs && !isLooking && !hasToEnd) void look();
+      if (now() >= dueMs && !hasToEnd) void look();
       if (isSpent()) return false;
       pages += 1;
       return true;

@@ -15,8 +15,7 @@ import { normalisePage, type PageReader, requestPage, type Step } from './page.t
 /** How a run of a walk ended. Only `ended` ends the walk itself. */
 export type WalkOutcome =
   | { readonly is: 'ended'; readonly end: WalkEnd }
-  | { readonly is: 'paused' }
-  | { readonly is: 'fenced' }
+  | { readonly is: 'paused' | 'fenced' }
   /** With the walk as it was left: its revision is the one that this worker holds. */
   | { readonly is: 'failure'; readonly error: unknown; readonly walk: WalkRow };
 
@@ -46,17 +45,25 @@ export async function runWalk(
   dependencies: WalkDependencies,
   signal: AbortSignal,
 ): Promise<WalkOutcome> {
-  const queue = new PageQueue<ReadPage>(dependencies.waiting, dependencies.now);
+  const { db, operation, waiting, now, onCommit } = dependencies;
+  const queue = new PageQueue<ReadPage>(waiting, now);
   let current = walk;
+  let above: ToCommit['above'] = 'unknown';
   using reader = linkAbort(signal);
   const floor = () => current.floor;
   const pages = readPages(walk, { ...dependencies, floor }, queue, reader.signal);
   const reading = Promise.allSettled([pages.finally(() => queue.close())]);
   try {
-    const end = await commitQueued(walk, dependencies, queue, (moved) => {
-      current = moved;
-    });
-    if (end !== null) return { is: 'ended', end };
+    for (;;) {
+      // The first page shows others that the walk has arrived.
+      const read = await queue.takeAll(current === walk ? null : wait);
+      if (read.length === 0) break;
+      const committed = await commitPages(db, operation, current, { read, above });
+      ({ walk: current, above } = committed);
+      const items = read.reduce((sum, { page }) => sum + page.items, 0);
+      onCommit({ walk: current, pages: read.length, items, drift: committed.drift });
+      if (committed.end !== null) return { is: 'ended', end: committed.end };
+    }
   } catch (error) {
     if (error instanceof FencedError) return { is: 'fenced' };
     throw error;
@@ -71,32 +78,6 @@ export async function runWalk(
 }
 
 const wait = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal });
-
-/** Commits what the queue holds until it is drained or the walk ends. */
-async function commitQueued(
-  walk: HeldWalk,
-  { db, operation, onCommit }: WalkDependencies,
-  queue: PageQueue<ReadPage>,
-  onMove: (walk: HeldWalk) => void,
-): Promise<WalkEnd | null> {
-  let current = walk;
-  let above: ToCommit['above'] = 'unknown';
-  for (;;) {
-    // The first page shows others that the walk has arrived.
-    const read = await queue.takeAll(current === walk ? null : wait);
-    if (read.length === 0) return null;
-    const committed = await commitPages(db, operation, current, { read, above });
-    ({ walk: current, above } = committed);
-    onMove(current);
-    onCommit({
-      walk: current,
-      pages: read.length,
-      items: read.reduce((sum, { page }) => sum + page.items, 0),
-      drift: committed.drift,
-    });
-    if (committed.end !== null) return committed.end;
-  }
-}
 
 /**
  * Reads a walk's pages into the queue, to the walk's end or that of the slice's budget. The next request leaves as soon as the
