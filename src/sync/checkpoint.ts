@@ -4,13 +4,7 @@ import { creditsPerRequest } from '../explorer/budget.ts';
 import type { Cursor } from '../lists/operation.ts';
 import type { HeldWalk, WalkRow } from '../lists/tables.ts';
 import type { CountsByPage } from '../load/upsert.ts';
-import {
-  type CoverageState,
-  type CoveredRange,
-  missedEntry,
-  type ReadPage,
-  type WalkEnd,
-} from './judge.ts';
+import { type CoverageState, missedEntry, type ReadPage, type WalkEnd } from './judge.ts';
 import { bottomOf, topOf } from './order.ts';
 import { isOrdered } from './page.ts';
 import { z } from 'zod';
@@ -181,7 +175,7 @@ export async function addToCoverage(
 }
 
 /** Ranges of blocks as a Postgres multirange. */
-const multirangeText = (ranges: readonly CoveredRange[]) =>
+const multirangeText = (ranges: CoverageState['covered']) =>
   `{${ranges.map(({ from, to }) => `[${from},${to}]`).join(',')}}`;
 
 /**
@@ -278,14 +272,7 @@ export function advanceOf(kept: readonly ReadPage[], counts: CountsByPage, end: 
 }
 
 function stateAfter(end: WalkEnd | null): Pick<WalkRow, 'state' | 'failure' | 'reason'> {
-  switch (end?.is) {
-    case undefined:
-      return { state: 'running', failure: null, reason: null };
-    case 'end':
-      return { state: 'finished', failure: null, reason: null };
-    case 'bound':
-      return { state: 'finished', failure: null, reason: end.bound };
-    case 'failed':
-      return { state: 'failed', failure: end.failure, reason: end.reason };
-  }
+  if (end?.is === 'failed') return { state: 'failed', failure: end.failure, reason: end.reason };
+  const reason = end?.is === 'bound' ? end.bound : null;
+  return { state: end === null ? 'running' : 'finished', failure: null, reason };
 }

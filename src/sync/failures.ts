@@ -195,7 +195,4 @@ export async function pollLater(db: Database, feed: Feed, afterMs: number): Prom
 }
 
 export const isPolledLater = (db: Database, feed: Feed) =>
-  execute(db).has`
-    select from etl.feeds
-    where ${ofFeed(feed)} and poll_again_at > now()
-  `;
+  execute(db).has`select from etl.feeds where ${ofFeed(feed)} and poll_again_at > now()`;

@@ -25,20 +25,16 @@ const bookkeeping = [
   'pruned',
 ] as const;
 
-/** What is stored of a feed. */
-const storedShape = () => z.object({ pages: z.number(), rows: z.number() });
-export type Stored = z.infer<ReturnType<typeof storedShape>>;
-
 const named = (table: PgTable) => sql.raw(tableName(table));
 
 const rowTables = ({ operation }: Feed) => operations[operation].tables.map(named);
 
 /** How much is stored of a feed: pages of its ledger, and rows of the tables that it alone writes. */
-export function storedOf(db: Database, feed: Feed): Promise<Stored> {
+export function storedOf(db: Database, feed: Feed) {
   const counts = rowTables(feed).map(
     (table) => sql`(select count(*) from ${table} where chain_id = ${feed.chain_id})`,
   );
-  return execute(db).one(storedShape)`
+  return execute(db).one(() => z.object({ pages: z.number(), rows: z.number() }))`
     select (select count(*) from etl.pages where ${ofFeed(feed)})::float8 as pages,
            (${sql.join(counts, sql` + `)})::float8 as rows
   `;

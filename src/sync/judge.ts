@@ -144,7 +144,7 @@ export const missedEntry = (read: { readonly end: WalkEnd | null } | undefined):
   read?.end?.is === 'bound' && read.end.bound === 'misplaced-entry';
 
 /** Blocks of which all items are covered to be here: from `from` to `to`, both included. */
-export interface CoveredRange {
+interface CoveredRange {
   readonly from: number;
   readonly to: number;
 }
@@ -172,10 +172,7 @@ export interface CoveringPage {
 export function coverPages(
   order: ListOrder | null,
   walk: Pick<WalkRow, 'range_top' | 'cuts'>,
-  read: {
-    readonly pages: readonly NormalisedPage[];
-    readonly end: WalkEnd | null;
-  },
+  read: Readonly<{ pages: readonly NormalisedPage[]; end: WalkEnd | null }>,
 ): CoverageState {
   let coverage: CoverageState = { rangeTop: walk.range_top, covered: [], cuts: walk.cuts };
   if (order?.givesCoverage !== true) return coverage;

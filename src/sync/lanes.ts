@@ -208,15 +208,13 @@ type Due = Readonly<z.infer<ReturnType<typeof dueShape>>>;
 /** How long another transaction may hold a lane or its feed, in ms: the others are due too. */
 const lockWaitMs = 2_000;
 
+type Opening = Readonly<{ db: Database; boss: PgBoss; clock: () => Date }>;
+
 /**
  * Opens the runs of lanes that are due, or requested, and returns how many. Any number of processes may.
  * @throws the first failure, after all others were tried
  */
-export async function openDue(work: {
-  readonly db: Database;
-  readonly boss: PgBoss;
-  readonly clock: () => Date;
-}): Promise<number> {
+export async function openDue(work: Opening): Promise<number> {
   const found = await execute(work.db).rows(dueShape)`
     select ${laneOfRow} as lane,
            scope, settings ->> 'schedule' as cron, settings ->> 'timezone' as timezone,
@@ -241,7 +239,7 @@ export async function openDue(work: {
 
 /** Opens a lane's run if no other process has meanwhile. A request waits for the end of a run with other bounds. */
 async function openIfMine(
-  { db, boss, clock }: Parameters<typeof openDue>[0],
+  { db, boss, clock }: Opening,
   { lane, scope, cron, timezone, now, due, requested }: Due,
 ): Promise<boolean> {
   const isRequested = requested !== null;

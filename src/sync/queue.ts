@@ -117,9 +117,7 @@ export async function installQueues({ url, pool }: { url: string; pool: Pool }):
     schedule: false,
   });
   let failure: Error | null = null;
-  boss.on('error', (error) => {
-    failure = error;
-  });
+  boss.on('error', (error) => void (failure = error));
   await startOrStop(boss);
   try {
     await boss.createQueue(sliceQueue, { policy: 'exclusive', ...sliceOptions });

@@ -201,11 +201,7 @@ export async function countFailure(
 export async function takeWalk(
   db: Database,
   run: RunRow,
-  {
-    held,
-    at,
-    origin,
-  }: { readonly held: readonly number[]; readonly at: Date; readonly origin: string },
+  { held, at, origin }: Readonly<{ held: readonly number[]; at: Date; origin: string }>,
 ): Promise<HeldWalk | 'wait' | 'source-mismatch' | null> {
   return transact(db, async (tx) => {
     // Waits for a worker that takes one now: a walk that it begins is to be resumed, not begun twice.

@@ -153,16 +153,10 @@ export async function besideSums<T>(
   using end = linkAbort(signal);
   const pace = { firstMs: commandSumsMs, pauseMs: commandSumsMs };
   const kept = keepSums(options, end.signal, pace);
-  const ended = new Error('the command ended');
-  try {
-    const result = await work();
-    end.abort(ended);
-    await kept;
-    return result;
-  } finally {
-    // After a failure nothing waits for a database that may be silent.
-    end.abort(ended);
-  }
+  const result = await work().finally(() => end.abort(new Error('the command ended')));
+  // After a failure nothing waits for a database that may be silent.
+  await kept;
+  return result;
 }
 
 /** How long a terminal stays silent before a notice, in ms. */
