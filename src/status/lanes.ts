@@ -84,10 +84,8 @@ export function runReason({ reason, failed_requests, first_failure, waited_s }: 
 }
 
 /** Whether it is meant to be still: a person has paused it, or no deployment wants it. */
-export const isHeld = ({
-  is_wanted,
-  paused_since,
-}: Pick<FeedStatus, 'is_wanted' | 'paused_since'>) => !is_wanted || paused_since !== null;
+export const isHeld = (feed: Pick<FeedStatus, 'is_wanted' | 'paused_since'>): boolean =>
+  !feed.is_wanted || feed.paused_since !== null;
 
 /** Whether a worker reads it, or is about to. */
 export const isRunning = ({ lanes }: Pick<FeedStatus, 'lanes'>, of?: LaneStatus['lane']): boolean =>

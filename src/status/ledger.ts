@@ -1,12 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { execute, type Database } from '../db/transaction.ts';
 import { soon } from './coverage.ts';
-import {
-  type RunsDocument,
-  type ThroughputDocument,
-  runsDocument,
-  throughputDocument,
-} from './endpoints.ts';
+import { runsDocument, throughputDocument } from './endpoints.ts';
 import { z } from 'zod';
 
 /** Possible widths of bins, in seconds, and their maximum number. */
@@ -22,10 +17,7 @@ export interface RecentWindow {
 }
 
 /** Throughput of the last hours. Lag is only of one feed: over several it means nothing. */
-export async function readThroughput(
-  db: Database,
-  { hours: most, feed }: RecentWindow,
-): Promise<ThroughputDocument> {
+export async function readThroughput(db: Database, { hours: most, feed }: RecentWindow) {
   const hours = Math.min(most, (await hoursOfLife(db)) ?? most);
   const binS = widths.find((width) => (hours * 3_600) / width <= mostBins) ?? 86_400;
   const { first, from, to } = await findWindow(db, hours, binS);
@@ -119,7 +111,7 @@ const mostRuns = 1_000;
 const mostEvents = 500;
 
 /** Runs and events of the last hours, newest first. */
-export async function readRuns(db: Database, { hours, feed }: RecentWindow): Promise<RunsDocument> {
+export async function readRuns(db: Database, { hours, feed }: RecentWindow) {
   const since = sql`now() - make_interval(hours => ${hours})`;
   const found = await execute(db).value(() => runsDocument)`
     with begun as (

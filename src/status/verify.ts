@@ -101,10 +101,8 @@ export async function withFile(
     );
     if (found !== undefined && changed === undefined) continue;
     const bound = changed?.[0].replace(/B/u, '_b');
-    const sentence =
-      found === undefined
-        ? 'never read'
-        : `the file has another ${bound} than the last start or sync`;
+    const other = `the file has another ${bound} than the last start or sync`;
+    const sentence = found === undefined ? 'never read' : other;
     const command = commandFor('sync', own);
     const gap: Finding = { kind: 'gap', place: null, sentence, command, count: null };
     const { kind } = operations[operation];
