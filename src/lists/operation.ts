@@ -18,7 +18,7 @@ export interface NewestFirstWalk {
   /** Where it enters the list, if at a synthetic cursor: only what is served there confirms it. */
   readonly entry?: OrderKey;
   /** The walk whose remainder it shares with others that entered below it: see `sync/checkpoint.ts`. */
-  readonly above?: number;
+  readonly remainder_of?: number;
 }
 
 export interface NumberedWalk {
@@ -110,7 +110,7 @@ export interface WalkContext<Walk extends Scope = Scope> extends WalkIdentity<Wa
   /** Null: the head. */
   readonly cursor: Cursor | null;
   /** Where the page before ended, if that one was conclusive: this page's cursor continues there. */
-  readonly above: PageEnd | null;
+  readonly previousLast: PageEnd | null;
   /** The page is in order and all its items became rows: only then does absence mean something. */
   readonly isConclusive: boolean;
 }

@@ -78,9 +78,9 @@ function distrust(page: JudgedPage): JudgedPage {
 const bordersOf = (
   { position, names }: ListOrder,
   { next }: Envelope,
-  { above, cursor, expected }: Step,
+  { previousLast, cursor, expected }: Step,
 ): PageBorders => ({
-  above,
+  previousLast,
   entry: expected ?? (cursor === null ? null : position(cursor)),
   isEntryAbove: names === 'above',
   next: next === null ? null : position(next),
@@ -88,13 +88,13 @@ const bordersOf = (
 
 /** How a walk ends whose synthetic cursor did not lead to its position. If nothing is listed there, a gap's entry is misplaced. */
 function judgeArrival(
-  { entry, above }: Scope,
+  { entry, remainder_of }: Scope,
   { sequence }: Step,
   order: PageOrder | null,
   items: number,
 ): WalkEnd | null {
   if (entry === undefined || sequence > 0 || order === null) return null;
-  if (items === 0 && above !== undefined) return boundBy('empty-entry');
+  if (items === 0 && remainder_of !== undefined) return boundBy('empty-entry');
   return order.inOrder[0]?.index === 0 ? null : boundBy('misplaced-entry');
 }
 
@@ -290,7 +290,7 @@ async function isGone(verdict: EndVerdict, context: RecheckContext): Promise<boo
 }
 
 async function endsAt({ cursor, only }: EndQuestion, context: RecheckContext): Promise<boolean> {
-  const step = { ...context.step, cursor, above: null, expected: null };
+  const step = { ...context.step, cursor, previousLast: null, expected: null };
   const page = await repeatRequest({ ...context, step, cursor }).catch(nullIfRefused);
   const { next, unreadable, items } = page?.envelope ?? {};
   if (next !== null || unreadable !== null) return false;

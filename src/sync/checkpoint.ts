@@ -183,7 +183,7 @@ const multirangeText = (ranges: CoverageState['covered']) =>
  * `first`, and those that entered above its `height` are above it.
  */
 export function arrivingWalk(walk: WalkRow) {
-  const { above: first, entry } = walk.scope;
+  const { remainder_of: first, entry } = walk.scope;
   if (walk.pages > 0 || first === undefined || entry === undefined) return null;
   return { walk, first, height: entry.height };
 }
@@ -192,13 +192,13 @@ type Arriving = NonNullable<ReturnType<typeof arrivingWalk>>;
 
 /** As SQL: the other walks that share a remainder with one. */
 const sharing = ({ walk: { id, run_id }, first }: Arriving) => sql`
-  run_id = ${run_id} and id <> ${id} and (id = ${first} or (scope ->> 'above')::bigint = ${first})
+  run_id = ${run_id} and id <> ${id} and (id = ${first} or (scope ->> 'remainder_of')::bigint = ${first})
 `;
 
 const entryHeight = sql`(scope -> 'entry' ->> 'height')::bigint`;
 
 /** As SQL: those of them that are to end where a walk takes over, at a block. */
-const above = (arriving: Arriving, block: number) => sql`
+const higherWalks = (arriving: Arriving, block: number) => sql`
   ${sharing(arriving)}
   and state = 'running'
   and (id = ${arriving.first} or ${entryHeight} > ${arriving.height})
@@ -215,7 +215,7 @@ export async function lockAbove(tx: Transaction, arriving: Arriving): Promise<vo
     sql`select pg_advisory_xact_lock(hashtextextended(${`arrivals beside walk ${first}`}, 0))`,
   );
   await tx.execute(
-    sql`select from etl.walks where ${above(arriving, height)} order by id for no key update`,
+    sql`select from etl.walks where ${higherWalks(arriving, height)} order by id for no key update`,
   );
   await tx.execute(sql`
     update etl.walks
@@ -240,7 +240,7 @@ export async function handOff(
 ): Promise<void> {
   const top = first?.page.order ? topOf(first.page.order) : null;
   if (top === null || missedEntry(first)) return;
-  await tx.execute(sql`update etl.walks set floor = ${top} where ${above(arriving, top)}`);
+  await tx.execute(sql`update etl.walks set floor = ${top} where ${higherWalks(arriving, top)}`);
 }
 
 /** What pages add to their walk, and its state after them. */

@@ -31,7 +31,7 @@ import { isOrdered, type NormalisedPage } from './page.ts';
 /** Pages to commit, and where the page before them ended; read from the ledger if it is unknown. */
 export interface ToCommit {
   readonly read: readonly ReadPage[];
-  readonly above: PageEnd | null | 'unknown';
+  readonly previousLast: PageEnd | null | 'unknown';
 }
 
 /**
@@ -71,7 +71,7 @@ async function commitPagesIn(
   tx: Transaction,
   operation: Operation,
   walk: HeldWalk,
-  { read, above: known }: ToCommit,
+  { read, previousLast: known }: ToCommit,
 ) {
   const announced = read.at(-1)?.end ?? null;
   // Before any row lock, or two ends could deadlock.
@@ -120,7 +120,7 @@ async function commitPagesIn(
     walk: { ...moved, floor, incarnation: walk.incarnation },
     end,
     /** Where its last page ends, for the next one. */
-    above: last === undefined ? null : endOf(last),
+    previousLast: last === undefined ? null : endOf(last),
     drift,
     counts,
     advance,
@@ -160,7 +160,7 @@ export async function concludeWalk(
   const down = readDownTo(walk, end);
   if (down === null) return null;
   const isUnbroken = cuts === 0 && page.isConclusive;
-  const context = { ...contextOf(walk, page), above: null, readDownTo: down, isUnbroken };
+  const context = { ...contextOf(walk, page), previousLast: null, readDownTo: down, isUnbroken };
   return kindOf(walk.operation).afterWalk(tx, context);
 }
 
@@ -179,12 +179,12 @@ const contextOf = (walk: WalkRow, page: PageEvidence) => ({
 function contextsOf(
   walk: WalkRow,
   pages: readonly NormalisedPage[],
-  above: PageEnd | null,
+  before: PageEnd | null,
 ): PageInWalk[] {
-  const ends = [above, ...pages.map(endOf)];
+  const ends = [before, ...pages.map(endOf)];
   return pages.map((page, at) => {
-    const before = page.order !== null && !joins(page.order) ? null : (ends[at] ?? null);
-    return { walk: { ...contextOf(walk, evidenceOf(page)), above: before }, rows: page.rows };
+    const previousLast = page.order !== null && !joins(page.order) ? null : (ends[at] ?? null);
+    return { walk: { ...contextOf(walk, evidenceOf(page)), previousLast }, rows: page.rows };
   });
 }
 

@@ -241,12 +241,12 @@ function addRange(
 ): number | null {
   if (top === null || bottom === null) return top;
   const add = (from: number, to: number) => void (from <= to && covered.push({ from, to }));
-  let above = top;
+  let upper = top;
   for (const height of claimed) {
-    if (height >= above || height < bottom) continue;
-    add(height + 1, above - 1);
-    above = height;
+    if (height >= upper || height < bottom) continue;
+    add(height + 1, upper - 1);
+    upper = height;
   }
-  add(bottom + 1, above - 1);
-  return above;
+  add(bottom + 1, upper - 1);
+  return upper;
 }

@@ -16,7 +16,7 @@ export interface PlacedItem extends OrderKey {
 
 export interface PageBorders {
   /** The previous page's last item in order; null at a walk's start and after a cut. */
-  readonly above: OrderKey | null;
+  readonly previousLast: OrderKey | null;
   /** The requested position; null if its cursor cannot be read. */
   readonly entry: OrderKey | null;
   /** Whether the requested position is the previous page's last item, not this page's first. */
@@ -112,9 +112,9 @@ export const claimedBy = ({ others }: PageOrder): readonly number[] =>
  * confirms it, else the second's. No page precedes a head, and a synthetic cursor names no item: neither confirms.
  */
 export function topOf({ inOrder: [first, second], borders }: PageOrder): number | null {
-  const { above, entry, isEntryAbove } = borders;
+  const { previousLast, entry, isEntryAbove } = borders;
   const isConfirmed =
-    above !== null ||
+    previousLast !== null ||
     (entry !== null &&
       first !== undefined &&
       (isEntryAbove ? entry.height - first.height <= 1 : isAt(entry, first)));
@@ -127,9 +127,9 @@ export const bottomOf = (order: PageOrder | null): PlacedItem | null =>
 
 /** Whether nothing can be missing between the previous page and this one. */
 export function joins(order: PageOrder): boolean {
-  const { above, entry, isEntryAbove } = order.borders;
-  if (above === null || isForeign(order)) return false;
-  const named = isEntryAbove ? above : order.inOrder[0];
+  const { previousLast, entry, isEntryAbove } = order.borders;
+  if (previousLast === null || isForeign(order)) return false;
+  const named = isEntryAbove ? previousLast : order.inOrder[0];
   return entry === null || (named !== undefined && isAt(entry, named));
 }
 
@@ -152,17 +152,17 @@ function isRenumbered(
 }
 
 /** Whether it repeats the previous page's last item; the item that the cursor names does not. */
-function isRepeat(place: PlacedItem, { above, entry }: PageBorders): boolean {
-  if (above !== null && isAt(above, place)) return true;
+function isRepeat(place: PlacedItem, { previousLast, entry }: PageBorders): boolean {
+  if (previousLast !== null && isAt(previousLast, place)) return true;
   if (entry === null || inOrder(entry, place) || place.key === entry.key) return false;
-  return above === null ? place.index === 0 : inOrder(above, place);
+  return previousLast === null ? place.index === 0 : inOrder(previousLast, place);
 }
 
 const isAt = (a: OrderKey, b: OrderKey) => a.height === b.height && a.key === b.key;
 
-function ceilingOf({ above, entry }: PageBorders): OrderKey | null {
-  if (above === null || entry === null) return above ?? entry;
-  return inOrder(above, entry) ? entry : above;
+function ceilingOf({ previousLast, entry }: PageBorders): OrderKey | null {
+  if (previousLast === null || entry === null) return previousLast ?? entry;
+  return inOrder(previousLast, entry) ? entry : previousLast;
 }
 
 /** Drops the shorter side of a step that the items' times do not allow; if equal, both. */

@@ -47,7 +47,7 @@ export interface Step {
   readonly position: number;
   readonly emptyRun: number;
   /** The previous page's last item in order; null at the start and after a cut. */
-  readonly above: OrderKey | null;
+  readonly previousLast: OrderKey | null;
   /** After empty pages, the position at which the first was requested: the list continues there. */
   readonly expected: OrderKey | null;
   /** Whether all of the page before is older than `since`. */

@@ -48,7 +48,7 @@ export async function runWalk(
   const { db, operation, waiting, now, onCommit } = dependencies;
   const queue = new PageQueue<ReadPage>(waiting, now);
   let current = walk;
-  let above: ToCommit['above'] = 'unknown';
+  let previousLast: ToCommit['previousLast'] = 'unknown';
   using reader = linkAbort(signal);
   const floor = () => current.floor;
   const pages = readPages(walk, { ...dependencies, floor }, queue, reader.signal);
@@ -58,8 +58,8 @@ export async function runWalk(
       // The first page shows others that the walk has arrived.
       const read = await queue.takeAll(current === walk ? null : wait);
       if (read.length === 0) break;
-      const committed = await commitPages(db, operation, current, { read, above });
-      ({ walk: current, above } = committed);
+      const committed = await commitPages(db, operation, current, { read, previousLast });
+      ({ walk: current, previousLast } = committed);
       const items = read.reduce((sum, { page }) => sum + page.items, 0);
       onCommit({ walk: current, pages: read.length, items, drift: committed.drift });
       if (committed.end !== null) return { is: 'ended', end: committed.end };
@@ -105,7 +105,7 @@ export async function readPages(
       sequence: step.sequence + 1,
       position: step.position + envelope.items.length,
       emptyRun,
-      above: isEmpty ? step.above : order?.leadsOn === true ? bottomOf(order) : null,
+      previousLast: isEmpty ? step.previousLast : order?.leadsOn === true ? bottomOf(order) : null,
       isOlder: judged.isOlder,
       expected: isEmpty ? (step.expected ?? named ?? null) : null,
     };
@@ -147,7 +147,7 @@ async function firstStep(walk: WalkRow, { db, operation }: PageReader): Promise<
     position: items,
     emptyRun: empty_run,
     // Behind an empty page the requested position is unknown: nothing is joined there.
-    above:
+    previousLast:
       operation.order === null || pages === 0 || empty_run > 0
         ? null
         : await lastPlace(db, walk.id),

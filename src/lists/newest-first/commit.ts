@@ -87,7 +87,7 @@ async function pagesWithChanges(
     if (first === undefined || last === undefined) return [];
     if (!meetsKnown(walk) && !walk.isConclusive) return [];
     const heights = rows.flatMap(({ height }) => height ?? []);
-    return [{ walk, above: walk.above ?? first, last, heights }];
+    return [{ walk, above: walk.previousLast ?? first, last, heights }];
   });
   const numbers = new Set(ranges.map(({ walk }) => walk.page_id));
   const [first] = ranges;
@@ -164,7 +164,7 @@ async function noteLateArrivals(
 ): Promise<void> {
   const heights = placed.map((item) => item.height);
   // This walk itself verified blocks above.
-  const highest = Math.min(Math.max(...heights), walk.above?.height ?? Infinity);
+  const highest = Math.min(Math.max(...heights), walk.previousLast?.height ?? Infinity);
   const keys = placed.map((item) => item.key);
   const { table, height, key, time } = placeColumns(list);
   await tx.execute(sql`
@@ -197,7 +197,8 @@ async function noteRemovals(
   first: PlacedRows,
   last: PlacedRows,
 ): Promise<boolean> {
-  const above = walk.above ?? { height: first.height, key: first.key, page_id: walk.page_id };
+  const { page_id } = walk;
+  const above = walk.previousLast ?? { height: first.height, key: first.key, page_id };
   const most = mostGone(items);
   const columns = placeColumns(list);
   const { table, height, key } = columns;

@@ -61,7 +61,7 @@ const begunWalkShape = () =>
     /** The block of the synthetic cursor that it entered at; null: it entered at another cursor. */
     entry: z.number().nullable(),
     /** The walk whose remainder it shares, with others that entered below that one; null: none. */
-    above: z.number().nullable(),
+    remainder_of: z.number().nullable(),
   });
 export type BegunWalk = z.infer<ReturnType<typeof begunWalkShape>>;
 
@@ -71,7 +71,7 @@ export const walksOf = (tx: Queryable, run: NewestFirstRun) =>
     select id::float8 as id, state, reason, coalesce(floor, 0)::float8 as floor, top::float8 as top,
            bottom::float8 as bottom, pages::float8 as pages, from_head,
            scope ? 'again' as is_again, depth_ms::float8 as depth_ms,
-           (scope -> 'entry' ->> 'height')::float8 as entry, (scope ->> 'above')::float8 as above
+           (scope -> 'entry' ->> 'height')::float8 as entry, (scope ->> 'remainder_of')::float8 as remainder_of
     from etl.walks
     where run_id = ${run.id}
     order by id

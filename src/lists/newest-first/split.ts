@@ -68,7 +68,7 @@ export async function planSplit({ list, tx, run, begun, at }: Planning): Planned
   const { walk, height } = boundary;
   const entry = topOf(height);
   return {
-    scope: { ...boundsOf(run), entry, above: firstOf(walk) },
+    scope: { ...boundsOf(run), entry, remainder_of: firstOf(walk) },
     floor: walk.floor || null,
     cursor: cursorAt(entry),
   };
@@ -77,7 +77,7 @@ export async function planSplit({ list, tx, run, begun, at }: Planning): Planned
 /** Where the next of the `missing` walks enters; null: it would not pay. */
 function nextBoundary(known: Known, missing: number): Boundary | null {
   const { begun, density } = known;
-  const entered = begun.filter(({ above }) => above !== null);
+  const entered = begun.filter(({ remainder_of }) => remainder_of !== null);
   const isServed = entered.some(({ pages }) => pages > 0);
   if (!isServed && entered.filter(isWalkRunning).length >= freeTries) return null;
   const all = begun.flatMap((walk) => remainderOf(walk, known) ?? []);
@@ -113,7 +113,7 @@ function densityOf(begun: readonly BegunWalk[]): number | null {
 }
 
 /** The walk whose remainder it shares with others. */
-const firstOf = ({ above, id }: BegunWalk) => above ?? id;
+const firstOf = ({ remainder_of, id }: BegunWalk) => remainder_of ?? id;
 
 /**
  * What a walk has yet to read: down to the next walk below, arrived or not; if none is known, as far as the list
@@ -123,7 +123,7 @@ function remainderOf(walk: BegunWalk, { begun, density, beginning }: Known): Rem
   const to = walk.bottom ?? walk.entry;
   // The first walk has to read a page before others share it.
   const mayBeParted =
-    isWalkRunning(walk) && !walk.is_again && (walk.pages > 0 || walk.above !== null);
+    isWalkRunning(walk) && !walk.is_again && (walk.pages > 0 || walk.remainder_of !== null);
   if (!mayBeParted || to === null) return null;
   const entered = begun.filter(({ entry }) => entry !== null && entry < to);
   const below = entered.filter((other) => isWalkRunning(other) && firstOf(other) === firstOf(walk));

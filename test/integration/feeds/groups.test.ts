@@ -18,7 +18,7 @@ function pageOf(page_id: number, items: readonly Item[], last: Item | null) {
     if (decoded.is === 'invalid') throw new Error(decoded.reason);
     return userOperations.normalise(decoded, { chain_id: 10, page_id, scope: {}, position });
   });
-  const above = last && { height: last[1], key: hashOf(last[0]), page_id: page_id - 1 };
+  const previousLast = last && { height: last[1], key: hashOf(last[0]), page_id: page_id - 1 };
   const walk = {
     walk_id: 1,
     run_id: 1,
@@ -29,7 +29,7 @@ function pageOf(page_id: number, items: readonly Item[], last: Item | null) {
     floor: 1,
     page_id,
     cursor: null,
-    above,
+    previousLast,
     isConclusive: true,
   };
   return { walk, rows } satisfies PageInWalk;

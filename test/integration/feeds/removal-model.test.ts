@@ -55,7 +55,7 @@ const aroundThem = [7, 0].map((height) => ({ height, key: '' }));
 function skipped(
   known: readonly Stored[],
   items: readonly Place[],
-  above: PageEnd | null,
+  previousLast: PageEnd | null,
   isConclusive: boolean,
 ): string[] {
   const [first, last] = [items[0], items.at(-1)];
@@ -64,7 +64,11 @@ function skipped(
     if (first === undefined || last === undefined || !isConclusive) return false;
     if (items.some(({ key }) => key === operation.key) || !isAbove(operation, last)) return false;
     if (isAbove(first, operation)) return operation.page_id < pageId;
-    return above !== null && isAbove(above, operation) && operation.page_id < above.page_id;
+    return (
+      previousLast !== null &&
+      isAbove(previousLast, operation) &&
+      operation.page_id < previousLast.page_id
+    );
   };
   return known.filter(isSkipped).map(({ key }) => key);
 }
@@ -75,7 +79,7 @@ test('removed items lie within the range of a conclusive page, are few, and appe
     fc.asyncProperty(stored, page, before, often, async (known, listed, end, conclusive) => {
       const items = listed.toSorted(newestFirst);
       const first = items[0];
-      const above =
+      const previousLast =
         end === null || (first !== undefined && isAbove(first, end.where))
           ? null
           : { ...end.where, page_id: end.page_id };
@@ -103,7 +107,7 @@ test('removed items lie within the range of a conclusive page, are few, and appe
                 floor: null,
                 page_id: pageId,
                 cursor: null,
-                above,
+                previousLast,
                 isConclusive: conclusive,
               },
               rows: items.map(({ key, height }): ItemRows => ({
@@ -125,7 +129,7 @@ test('removed items lie within the range of a conclusive page, are few, and appe
       const rows = await query(
         'select hash from explorer.user_operations where removed_at is not null order by hash',
       );
-      const unseen = skipped(known, items, above, conclusive);
+      const unseen = skipped(known, items, previousLast, conclusive);
       const left = unseen.length > mostGone ? [] : unseen;
       const gone = known.filter(({ is_removed }) => is_removed).map(({ key }) => key);
       expect(rows.map(({ hash }) => hash)).toEqual([...gone, ...left].sort());

@@ -129,7 +129,7 @@ async function endWalk(
       page_id,
       isConclusive: true,
       cursor: null,
-      above: null,
+      previousLast: null,
       readDownTo,
       isUnbroken: true,
     });

@@ -114,7 +114,7 @@ async function walkOnce(
       page_id: id,
       isConclusive: true,
       cursor: null,
-      above: null,
+      previousLast: null,
       readDownTo: 0,
       isUnbroken: true,
     };

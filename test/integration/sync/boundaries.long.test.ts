@@ -93,7 +93,7 @@ test('all items in the verified ranges of parallel walks are stored, whatever ha
         }
         const rows = await database.query(`
           select (select count(*)::int from explorer.gaps) as gaps,
-                 (select count(*)::int from etl.walks where scope ? 'above' and pages > 1) as boundaries,
+                 (select count(*)::int from etl.walks where scope ? 'remainder_of' and pages > 1) as boundaries,
                  (select count(*)::int from etl.walks where reason = 'misplaced-entry') as failed
         `);
         boundaries += rows[0]?.boundaries ?? 0;

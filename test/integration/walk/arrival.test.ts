@@ -45,7 +45,10 @@ async function openScene() {
   return { walk, arrive, floorOf, db, pool: database.pool };
 }
 
-const at = (height: number, above: number) => ({ entry: { height, key: '0x' }, above });
+const at = (height: number, remainder_of: number) => ({
+  entry: { height, key: '0x' },
+  remainder_of,
+});
 
 test('a walk ends where the walks below it were handed off meanwhile', async () => {
   const { walk, arrive } = await openScene();
@@ -120,7 +123,7 @@ test.each([
   if (arriving === null) throw new Error('it takes over nothing');
   const places = [590, 580, 570].map((height) => ({ height, key: `0x${height}`, timeMs: null }));
   const entry = { height: 600, key: '0x' };
-  const order = judgeOrder(places, { above: null, entry, isEntryAbove: true, next: null });
+  const order = judgeOrder(places, { previousLast: null, entry, isEntryAbove: true, next: null });
 
   const page = normalisePage(operations[lane.operation], facts, [], {
     chain_id: 10,

@@ -29,13 +29,13 @@ interface Served {
 /** Walks over pages from the head down; each is requested at the next page's first block. */
 function walk(pages: readonly Served[]): CoverageState {
   let coverage = nothing;
-  let above = null;
+  let previousLast = null;
   for (const [index, { blocks, isRefuted = false, opaque = false }] of pages.entries()) {
     const first = pages[index]?.blocks[0];
     const next = pages[index + 1]?.blocks[0];
     const entry = index === 0 || opaque || first === undefined ? null : place(first);
     const judged = judgeOrder(blocks.map(reported), {
-      above,
+      previousLast,
       entry,
       isEntryAbove: false,
       next: opaque || next === undefined ? null : place(next),
@@ -47,7 +47,7 @@ function walk(pages: readonly Served[]): CoverageState {
       isNextKnown: !opaque && next !== undefined,
     };
     coverage = coverPage(coverage, page);
-    above = judged.leadsOn ? bottomOf(judged) : null;
+    previousLast = judged.leadsOn ? bottomOf(judged) : null;
   }
   return coverage;
 }
@@ -129,7 +129,7 @@ test('an empty page ends the range if its cursor names no position', () => {
   const before: CoverageState = { rangeTop: 20, covered: [], cuts: 0 };
   const emptyAt = (entry: PageBorders['entry']) =>
     coverPage(before, {
-      order: judgeOrder([], { above: place(10), entry, isEntryAbove: false, next: null }),
+      order: judgeOrder([], { previousLast: place(10), entry, isEntryAbove: false, next: null }),
       items: 0,
       isNextKnown: false,
     });

@@ -8,7 +8,7 @@ const [before, after] = [Date.parse(since) - 1, Date.parse(since)];
 const pageOf = (times: readonly (number | null)[]) =>
   judgeOrder(
     times.map((timeMs, place) => ({ height: 100 - place, key: `0x${place}`, timeMs })),
-    { above: null, entry: null, isEntryAbove: false, next: null },
+    { previousLast: null, entry: null, isEntryAbove: false, next: null },
   );
 
 test.each([

@@ -25,7 +25,7 @@ const found = (block: number, says: Partial<ReportedPlace> = {}): ReportedPlace 
 /** Blocks 1009 down to 1000, requested where the page before ended. */
 const page = Array.from({ length: 10 }, (_, index) => found(1009 - index));
 const borders: PageBorders = {
-  above: at(1010),
+  previousLast: at(1010),
   entry: at(1009),
   isEntryAbove: false,
   next: at(999),
@@ -67,7 +67,9 @@ describe('a page of a list that is newest first', () => {
 
   test('behind a cursor that names a block confirms its first block if that is the next one', () => {
     const entered = (height: number) =>
-      topOf(judgeOrder(page, { ...borders, above: null, entry: at(height), isEntryAbove: true }));
+      topOf(
+        judgeOrder(page, { ...borders, previousLast: null, entry: at(height), isEntryAbove: true }),
+      );
 
     expect([entered(1010), entered(1011)]).toEqual([1009, 1008]);
   });
@@ -119,7 +121,9 @@ describe('a page of a list that is newest first', () => {
       index <= last ? { ...place, height: 999_999_999_999 - index } : place,
     );
 
-    expect(trustedOf(wrong, { ...borders, above: null, entry: null })).toEqual(all.slice(last + 1));
+    expect(trustedOf(wrong, { ...borders, previousLast: null, entry: null })).toEqual(
+      all.slice(last + 1),
+    );
   });
 
   test('ignores a next position that most of its own items contradict', () => {
@@ -160,26 +164,28 @@ test('trusted items are in order, whatever a page contains', () => {
   const border = fc.option(fc.record({ height: fc.nat(40), key: fc.nat(5).map(String) }));
   fc.assert(
     fc.property(fc.array(place, { maxLength: 12 }), border, border, border, (...drawn) => {
-      const [places, above, entry, next] = drawn;
+      const [places, previousLast, entry, next] = drawn;
       const { inOrder: trusted, others } = judgeOrder(places, {
-        above,
+        previousLast,
         entry,
         isEntryAbove: false,
         next,
       });
 
-      const ceilings = [above, entry].filter((ceiling) => ceiling !== null);
+      const ceilings = [previousLast, entry].filter((ceiling) => ceiling !== null);
       const isRight = trusted.every((item, index) =>
         [...ceilings, ...trusted.slice(0, index)].every((before) => inOrder(before, item)),
       );
       expect(isRight).toBe(true);
       const isRepeat = (item: { height: number; key: string }, index: number) =>
-        above !== null && item.height === above.height && item.key === above.key
+        previousLast !== null &&
+        item.height === previousLast.height &&
+        item.key === previousLast.key
           ? true
           : entry !== null &&
             !inOrder(entry, item) &&
             item.key !== entry.key &&
-            (above === null ? index === 0 : inOrder(above, item));
+            (previousLast === null ? index === 0 : inOrder(previousLast, item));
       const placed = places.flatMap(({ height, key }, index) =>
         height === null || key === null || isRepeat({ height, key }, index) ? [] : [index],
       );

@@ -98,7 +98,7 @@ describe('how low a page reaches', () => {
   const reached = (heights: readonly number[], next: number | null) => {
     const places = heights.map((height) => ({ height, key: key(height), timeMs: null }));
     const next_at = next === null ? null : { height: next, key: key(next) };
-    const borders = { above: null, entry: null, isEntryAbove: false, next: next_at };
+    const borders = { previousLast: null, entry: null, isEntryAbove: false, next: next_at };
     return lowestOf(
       judgeOrder(places, borders),
       userOperations.order,
