@@ -25,7 +25,8 @@ export async function openScene() {
   const database = await freshDatabase();
   const { query, pool } = database;
   let fault: ((feed: string) => Fault | null) | null = null;
-  let latencyMs = 30;
+  // The thirty pages of a list take longer than its first two, which commit within a second.
+  let latencyMs = 100;
   let requests = 0;
   const options = {
     seed: 4,
