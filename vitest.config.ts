@@ -53,6 +53,7 @@ function project(name: Project, options: Options): TestProjectInlineConfiguratio
 /** Files of many alike cases, or of a long history: `npm test` has fewer, the long suite all of them. */
 const withMoreCases = [
   'test/unit/foreign-text.test.ts',
+  'test/integration/archive/groups.test.ts',
   'test/integration/db/plans.test.ts',
   'test/integration/load/groups.test.ts',
   'test/integration/ranking/fallen.test.ts',

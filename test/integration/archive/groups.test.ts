@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import type { SimulatedChain } from '../../../simulator/index.ts';
 import type { OpenDatabase } from '../../harness/database.ts';
 import { plainChain } from '../../harness/sync.ts';
@@ -93,6 +93,6 @@ test('replays leave the same rows, of the same pages, whatever pages share a tra
       expect(await rowsAfter(database, groups)).toEqual(apart);
     }),
     // A failure names the seed, and the path to it.
-    { seed: 50, numRuns: 4, examples: [[[16]]] },
+    { seed: 50, numRuns: inject('isLong') ? 10 : 2, examples: [[[16]]] },
   );
 });
