@@ -53,7 +53,7 @@ import { signals } from './signals.ts';
 /** See docs/decisions/0002-page-transaction.md. */
 const waitingPages = {
   /** Sixteen of the service's pages are 1 MB. */
-  mostBytes: 4 * 1024 * 1024,
+  mostBytes: 2 * 1024 * 1024,
   /** What a kill may additionally lose, and how much later a long walk's rows appear. */
   gatherMs: 1_000,
 };

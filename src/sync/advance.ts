@@ -41,7 +41,7 @@ export type AdvanceOutcome =
 
 export interface AdvanceDependencies extends Omit<
   WalkDependencies,
-  'operation' | 'budget' | 'onCommit'
+  'operation' | 'budget' | 'onCommit' | 'queues'
 > {
   readonly onCommit: (lane: FeedLane, progress: WalkProgress) => void;
   readonly log: Log;
@@ -63,7 +63,7 @@ const unordered: Why = {
 };
 
 /** What the walks of one slice share; its run says of which lane it is. */
-interface Slice extends AdvanceDependencies {
+interface Slice extends AdvanceDependencies, Pick<WalkDependencies, 'queues'> {
   readonly run: RunRow;
   /** On the database's clock. */
   readonly begunAt: string;
@@ -119,6 +119,7 @@ export async function advance(
     recovering: null,
     budget,
     held: new Set(),
+    queues: new Set(),
     stop: null,
     found: null,
     wakeUp: Promise.withResolvers(),

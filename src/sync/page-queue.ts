@@ -24,6 +24,7 @@ export class PageQueue<Page> {
   #isIdle = false;
   /** How many wait until it has done with all. */
   #awaited = 0;
+  #isFlushed = false;
 
   /** @param now monotonic, in ms */
   constructor(bounds: QueueBounds, now: () => number) {
@@ -53,6 +54,7 @@ export class PageQueue<Page> {
     while (this.#pages.length === 0 && !this.#closed) await this.#changed.promise;
     if (wait !== null) await this.#gather(wait);
     this.#isIdle = false;
+    this.#isFlushed = false;
     const pages = this.#pages;
     this.#pages = [];
     this.#bytes = 0;
@@ -65,9 +67,16 @@ export class PageQueue<Page> {
     let isOver = false;
     const end = () => void (isOver = true);
     const over = wait(Math.max(0, this.#leftMs()), ending.signal).then(end, end);
-    const isRipe = () => isOver || this.#closed || this.#awaited > 0 || this.#isFull();
+    const isRipe = () =>
+      isOver || this.#closed || this.#awaited > 0 || this.#isFlushed || this.#isFull();
     while (!isRipe()) await Promise.race([over, this.#changed.promise]);
     ending.abort();
+  }
+
+  /** Has the consumer take what it waits for, or takes next, without others. */
+  flush(): void {
+    this.#isFlushed = true;
+    this.#wake();
   }
 
   /** Resolves when the consumer has done with all that was pushed, or the queue is closed. */

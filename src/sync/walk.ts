@@ -5,7 +5,7 @@ import { lastPlace } from '../lists/positions.ts';
 import type { HeldWalk, WalkRow } from '../lists/tables.ts';
 import { packBody } from './archive.ts';
 import { checkPage } from './check.ts';
-import { FencedError } from './checkpoint.ts';
+import { arrivingWalk, FencedError } from './checkpoint.ts';
 import { commitPages, type ToCommit } from './commit.ts';
 import { cursorText, type ReadPage, type WalkEnd } from './judge.ts';
 import { bottomOf, misplacedIn } from './order.ts';
@@ -30,6 +30,8 @@ export interface WalkProgress {
 export interface WalkDependencies extends Omit<PageReader, 'floor'> {
   /** What may wait to be written. */
   readonly waiting: QueueBounds;
+  /** What waits of all walks that read side by side with this one. */
+  readonly queues: Set<Pick<PageQueue<ReadPage>, 'flush'>>;
   /** Monotonic, in ms. */
   readonly now: () => number;
   readonly onCommit: (progress: WalkProgress) => void;
@@ -45,8 +47,9 @@ export async function runWalk(
   dependencies: WalkDependencies,
   signal: AbortSignal,
 ): Promise<WalkOutcome> {
-  const { db, operation, waiting, now, onCommit } = dependencies;
+  const { db, operation, waiting, queues, now, onCommit } = dependencies;
   const queue = new PageQueue<ReadPage>(waiting, now);
+  queues.add(queue);
   let current = walk;
   let previousLast: ToCommit['previousLast'] = 'unknown';
   using reader = linkAbort(signal);
@@ -58,8 +61,11 @@ export async function runWalk(
       // The first page shows others that the walk has arrived.
       const read = await queue.takeAll(current === walk ? null : wait);
       if (read.length === 0) break;
+      const isArriving = arrivingWalk(current) !== null;
       const committed = await commitPages(db, operation, current, { read, previousLast });
       ({ walk: current, previousLast } = committed);
+      // The walks above may have to read less now, which they learn as they commit.
+      if (isArriving) for (const other of queues) if (other !== queue) other.flush();
       const items = read.reduce((sum, { page }) => sum + page.items, 0);
       onCommit({ walk: current, pages: read.length, items, drift: committed.drift });
       if (committed.end !== null) return { is: 'ended', end: committed.end };
@@ -68,6 +74,7 @@ export async function runWalk(
     if (error instanceof FencedError) return { is: 'fenced' };
     throw error;
   } finally {
+    queues.delete(queue);
     queue.close();
     reader.abort(new Error('the writer stopped'));
     await reading;

@@ -8,7 +8,7 @@ import { advance, type AdvanceDependencies } from '../../src/sync/advance.ts';
 import { atOnce, configuredLanes, dueLanes } from '../../src/sync/feeds.ts';
 import type { SliceBudget } from '../../src/sync/page.ts';
 import { currentRun, takeWalk } from '../../src/sync/runs.ts';
-import { runWalk, type WalkOutcome } from '../../src/sync/walk.ts';
+import { runWalk, type WalkDependencies, type WalkOutcome } from '../../src/sync/walk.ts';
 import type { UsedDatabase } from './database.ts';
 import { openComposed } from './engines.ts';
 import { settingsFor, type SyncRun } from './sync.ts';
@@ -80,13 +80,19 @@ export async function claim({ db, clock, origin }: Engine, run: RunRow): Promise
   return typeof walk === 'string' ? null : walk;
 }
 
-/** Walks on from a claim for at most so many pages. */
-export const walkOn = (engine: Engine, walk: HeldWalk, pages: number): Promise<WalkOutcome> =>
+/** Walks on from a claim for at most so many pages, beside walks with such queues. */
+export const walkOn = (
+  engine: Engine,
+  walk: HeldWalk,
+  pages: number,
+  queues: WalkDependencies['queues'] = new Set(),
+): Promise<WalkOutcome> =>
   runWalk(
     walk,
     {
       ...engine,
       operation: operations[walk.operation],
+      queues,
       budget: pageBudget(pages),
       onCommit: () => undefined,
     },

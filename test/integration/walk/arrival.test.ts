@@ -8,8 +8,9 @@ import { arrivingWalk, handOff, lockAbove } from '../../../src/sync/checkpoint.t
 import { judgeOrder } from '../../../src/sync/order.ts';
 import { normalisePage, type PageFacts } from '../../../src/sync/page.ts';
 import { freshDatabase, untilLocked } from '../../harness/database.ts';
-import { keepLists } from '../../harness/kept.ts';
-import { openContender } from '../../harness/runner.ts';
+import { answered } from '../../harness/explorer.ts';
+import { hashOf, keepLists } from '../../harness/kept.ts';
+import { beginRun, claim, openContender, walkOn } from '../../harness/runner.ts';
 import { plainChain } from '../../harness/sync.ts';
 import { openRun } from '../../harness/runs.ts';
 
@@ -94,6 +95,33 @@ test('a hand-off waits for one below it that is in progress, and ends there', as
   });
 
   expect(await above).toBe(290);
+});
+
+test('the walks beside one that takes over a part of another commit at once', async () => {
+  const url = await answered(() => ({
+    body: {
+      items: [{ hash: hashOf(1), block_number: 500 }],
+      next_page_params: { page_size: 50, page_token: '2,0x' },
+    },
+  }));
+  const database = await freshDatabase();
+  const engine = await openContender(database, { url, chains: [plainChain] });
+  const run = await beginRun(engine, lane, {});
+  let flushed = 0;
+  const beside = () => new Set([{ flush: () => void (flushed += 1) }]);
+  const first = await claim(engine, run);
+  if (first === null) throw new Error('the run has no walk');
+
+  await walkOn(engine, first, 1, beside());
+  expect(flushed).toBe(0);
+
+  const scope = JSON.stringify(at(600, first.id));
+  await database.query(`update etl.walks set pages = 0, scope = '${scope}'`);
+  await database.query('delete from etl.pages');
+  const arriving = await claim(engine, run);
+  if (arriving === null) throw new Error('the run has no walk');
+  await walkOn(engine, arriving, 1, beside());
+  expect(flushed).toBe(1);
 });
 
 const facts: PageFacts = {

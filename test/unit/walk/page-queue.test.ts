@@ -79,6 +79,7 @@ test('a queue that is closed refuses a waiting page, and returns those it has', 
 test.each<[string, (queue: PageQueue<number>, stop: () => void) => void]>([
   ['they have gathered for long enough', (_, stop) => stop()],
   ['it is full', (queue) => void queue.push(3, 8)],
+  ['it is flushed', (queue) => queue.flush()],
   ['it is closed', (queue) => queue.close()],
   ['it is to be drained', (queue) => void queue.drained()],
 ])('pages wait for others until %s', async (_, happen) => {
