@@ -3,6 +3,22 @@ import type { SimulatedChain } from '../../../simulator/index.ts';
 import { openCopy, type SyncRun } from '../../harness/sync.ts';
 import type { OpenDatabase } from '../../harness/database.ts';
 
+export const minuteMs = 60_000;
+
+/** How a chain moves whose syncs, minutes apart, find all that may change in a list. */
+export const restless = {
+  operationsPerMinute: 20,
+  latePercent: 4,
+  latestLateMs: 40 * minuteMs,
+  orphanedPercent: 4,
+  reincludedPercent: 50,
+  reorgsPerDay: 200,
+  oddBatchesPercent: 30,
+  factoryChangeMs: 20_000,
+  absentFactoriesPercent: 10,
+  newFactoriesPercent: 10,
+} as const;
+
 /** A copy of a chain whose syncs archive what they read. */
 export async function archivedCopy(chain: SimulatedChain) {
   const { database, simulator, syncAt } = await openCopy(chain);

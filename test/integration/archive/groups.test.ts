@@ -3,9 +3,8 @@ import { expect, inject, test } from 'vitest';
 import type { SimulatedChain } from '../../../simulator/index.ts';
 import type { OpenDatabase } from '../../harness/database.ts';
 import { plainChain } from '../../harness/sync.ts';
-import { archivedCopy, replayed, storedRows } from './archive.ts';
+import { archivedCopy, minuteMs, replayed, restless, storedRows } from './archive.ts';
 
-const minuteMs = 60_000;
 /** When rows were written: a transaction's time. */
 const times = ['first_seen_at', 'observed_at'];
 
@@ -16,18 +15,7 @@ const chain = {
   batches: { first: 1, count: 3, blocks: 60 },
   generation: 'v10',
   oddities: ['duplicates-in-page', 'duplicates-across-pages', 'missing-hash', 'max-wei'],
-  motion: {
-    operationsPerMinute: 20,
-    latePercent: 4,
-    latestLateMs: 40 * minuteMs,
-    orphanedPercent: 4,
-    reincludedPercent: 50,
-    reorgsPerDay: 200,
-    oddBatchesPercent: 30,
-    factoryChangeMs: 20_000,
-    absentFactoriesPercent: 10,
-    newFactoriesPercent: 10,
-  },
+  motion: restless,
 } as const satisfies SimulatedChain;
 
 /** What replay writes, without rows. */

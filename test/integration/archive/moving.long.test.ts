@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
-import { archivedCopy, replayed, storedRows } from './archive.ts';
+import { archivedCopy, minuteMs, replayed, restless, storedRows } from './archive.ts';
 import { plainChain } from '../../harness/sync.ts';
-
-const minuteMs = 60_000;
 
 test('replay of lists that changed during many syncs changes no row', async () => {
   const { database, syncAt } = await archivedCopy({
@@ -10,18 +8,7 @@ test('replay of lists that changed during many syncs changes no row', async () =
     userOperations: 400,
     batches: { first: 1, count: 4, blocks: 60 },
     factories: 120,
-    motion: {
-      operationsPerMinute: 20,
-      latePercent: 4,
-      latestLateMs: 40 * minuteMs,
-      orphanedPercent: 4,
-      reincludedPercent: 50,
-      reorgsPerDay: 200,
-      oddBatchesPercent: 30,
-      factoryChangeMs: 20_000,
-      absentFactoriesPercent: 10,
-      newFactoriesPercent: 10,
-    },
+    motion: restless,
   });
   for (let run = 0; run < 8; run += 1) {
     await syncAt(run * 5 * minuteMs, {
