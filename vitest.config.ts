@@ -55,12 +55,14 @@ const withMoreCases = [
   'test/unit/foreign-text.test.ts',
   'test/integration/archive/groups.test.ts',
   'test/integration/db/plans.test.ts',
+  'test/integration/explorer/budget.test.ts',
   'test/integration/load/groups.test.ts',
   'test/integration/ranking/fallen.test.ts',
   'test/integration/sync/batch-lies.test.ts',
   'test/integration/sync/batches.test.ts',
   'test/integration/sync/fallen-evidence.test.ts',
   'test/integration/sync/repair.test.ts',
+  'test/integration/sync/wrong-times.test.ts',
 ];
 
 /**

@@ -1,10 +1,15 @@
 import { expect, test } from 'vitest';
 import { statusFaults, type Faults, type StatusFault } from '../../../simulator/index.ts';
 import type { TestDatabase } from '../../harness/database.ts';
+import { inLong } from '../../harness/long-cases.ts';
 import { eventually } from '../../harness/process.ts';
 import { openScene, rejection } from './keyed.ts';
 
-const throttledFirst: readonly StatusFault[] = ['429-seconds', '429-date', '429-reset', '429-bare'];
+const throttledFirst: readonly StatusFault[] = [
+  '429-seconds',
+  '429-bare',
+  ...inLong<StatusFault>('429-date', '429-reset'),
+];
 
 test.each(throttledFirst)('a %s pauses the key for all workers, once', async (name) => {
   const faults: Faults = ({ number }) => (number === 0 ? statusFaults[name] : null);

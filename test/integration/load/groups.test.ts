@@ -6,7 +6,7 @@ import { addressOf, hashOf, load, loadOneByOne, type ServedPage } from './loader
 import { rowsOf, shown } from './observations.ts';
 
 /** Each sequence is loaded three times. A failure names the seed and the path to it. */
-const runs = { numRuns: inject('isLong') ? 150 : 15, seed: 50 };
+const runs = { numRuns: inject('isLong') ? 150 : 10, seed: 50 };
 
 const word = fc.constantFrom('1', '2');
 const someOf = <Member>(member: fc.Arbitrary<Member>) =>

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { SyncRun } from '../../harness/sync.ts';
 import { blockMs, hashOf, oneEach, type Page, timeOf } from '../../harness/kept.ts';
 import { lyingList, pageSize } from './lying-list.ts';
+import { inLong } from '../../harness/long-cases.ts';
 
 /** A block takes 2 s, so a minute is 30 of them. */
 const blocks = 200;
@@ -66,13 +67,15 @@ test('a walk ends at since with the second whole page beyond it, which is reques
 
 test.each<[string, Lie, number, number]>([
   ['the last item of a page', report(past, -1), 5, 0],
-  ['two neighbours at the end of a page', report(past, -2, -1), 5, 0],
   ['a whole page', report(past, ...everyItem), 5, 0],
-  ['the whole first page', report(past, ...everyItem), 1, 0],
   ['the whole first page, whose times go on a year early,', aYearEarly, 1, 0],
   ['the newest item, which reports the future,', report(future, 0), 1, 0],
   // The page on which the walk would end: the next ones are to be older too.
   ['the lowest page', report(future, ...everyItem), honestRequests - 1, 2],
+  ...inLong<[string, Lie, number, number]>(
+    ['two neighbours at the end of a page', report(past, -2, -1), 5, 0],
+    ['the whole first page', report(past, ...everyItem), 1, 0],
+  ),
 ])('%s with a wrong time ends no walk at since', async (_, lie, nth, more) => {
   const { list, sync, expectAllWanted } = await bounded();
   list.lieOnce(nth, lie);
@@ -176,8 +179,14 @@ const deepPoll: Partial<SyncRun> = {
 };
 
 test.each([
-  ...wrongHeads.map(([what, lie]) => ['the overlap', what, lie, overlap] as const),
-  ...wrongHeads.slice(1, 3).map(([what, lie]) => ['a deep poll', what, lie, deepPoll] as const),
+  ...wrongHeads.slice(0, 3).map(([what, lie]) => ['the overlap', what, lie, overlap] as const),
+  ...inLong(
+    ...wrongHeads.slice(3).map(([what, lie]) => ['the overlap', what, lie, overlap] as const),
+  ),
+  ...wrongHeads.slice(1, 2).map(([what, lie]) => ['a deep poll', what, lie, deepPoll] as const),
+  ...inLong(
+    ...wrongHeads.slice(2, 3).map(([what, lie]) => ['a deep poll', what, lie, deepPoll] as const),
+  ),
 ])('%s is as deep as usual if %s', async (_how, _what, lie, run) => {
   const at = (minute: number) => new Date(Date.UTC(2026, 0, 2) + minute * 60_000);
   const { list, sync, query } = await lyingList(oneEach(1, blocks));
