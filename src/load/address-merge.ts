@@ -112,7 +112,8 @@ const mergeExpression = (column: MergedColumn, missing: readonly string[] = []):
 
 /**
  * Writes what pages report of addresses, oldest page first: each round takes the next observation of every address, so
- * that it meets what the one before left. Almost all of an address say the same, and take one round.
+ * that it meets what the one before left. Almost all of an address say the same, and take one round. Only a round locks
+ * in the order of keys: of two transactions that deadlock over several, the one that loses is repeated.
  */
 export async function writeObservations(
   tx: Transaction,
@@ -323,7 +324,7 @@ const observedColumns = [...addressColumns, 'at', ...addressListNames];
 const memberColumns = (name: AddressList) => ['position', ...Object.keys(listOf(name).columns)];
 const columnsByList = forLists(memberColumns);
 
-/** As SQL: adds the addresses that were not found, in the order of their keys, so that no two deadlock. */
+/** As SQL: adds the addresses that were not found, in the order of their keys, so that no two of these deadlock. */
 const insertUnknown = `
   insert into ${shape.name} as t (${columnList(addressColumns)}, first_seen_at, updated_at)
   select ${columnList(addressColumns)}, ${changeTime}, ${changeTime} from looked

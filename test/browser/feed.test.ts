@@ -240,7 +240,7 @@ test('Explore opens with a chart, and its results can be saved', async () => {
   await page.locator('.card:has(pre) table').getByText('4,120,345').waitFor();
 });
 
-// A fee in wei, which nobody can read, or one whose last digits are lost.
+// A fee in wei, which no person can read, or one whose last digits are lost.
 test('a trace has amounts in the currency of the chain, exact under a pointer', async () => {
   const { page } = await openScene('well', '/trace?term=128400112');
   const fee = page.getByText('0.000000131283 ETH', { exact: true });
