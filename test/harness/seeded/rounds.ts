@@ -74,6 +74,12 @@ function callerOf(stack: string | undefined): string {
   return 'elsewhere';
 }
 
+/** The function that runs a statement of its own: those of findings are named. */
+function functionOf(text: string): string {
+  if (text.includes('etl.raw_findings')) return 'etl.all_findings';
+  return text.includes('etl.batch_findings') ? 'etl.findings_of_batches' : 'within a function';
+}
+
 /** Records each statement of this process that is run on a URL of `explaining`, until it is disposed of. */
 function recordStatements() {
   const run: RunStatement[] = [];
@@ -96,8 +102,7 @@ function recordStatements() {
         if (json === undefined) return;
         const explained = JSON.parse(json) as { 'Query Text': string; Plan: PlanNode };
         const { 'Query Text': text, Plan: plan } = explained;
-        const findings = text.includes('etl.raw_findings') ? 'etl.all_findings' : null;
-        const from = callers.get(text) ?? findings ?? 'within a function';
+        const from = callers.get(text) ?? functionOf(text);
         run.push({
           from,
           text,

@@ -26,11 +26,12 @@ const changed =
 const argued: Readonly<Record<string, string>> = {
   'status/verify.ts: explorer.read_batches': compared,
   'etl.all_findings: explorer.read_batches': compared,
-  'etl.all_findings: explorer.listed_batches': compared,
+  'etl.findings_of_batches: explorer.read_batches': compared,
+  'etl.findings_of_batches: explorer.listed_batches': compared,
   'lists/numbered/plan.ts nextUnread: explorer.listed_batches':
     'it looks up the numbers that are unread, and here they are many of few',
   'within a function: explorer.listed_batches': bounded,
-  'etl.all_findings: explorer.blocks':
+  'etl.findings_of_batches: explorer.blocks':
     'verify holds each block against the one below it: that is the verification',
   'etl.all_findings: etl.walks':
     'verify computes coverage again from the ledger, and compares it with what is stored',
