@@ -11,8 +11,10 @@ const claims = `
   select chain_id || '/optimism-batch-blocks', 'optimism_batches', int8range(batch_number, batch_number, '[]')
   from explorer.optimism_batches where state = 'settled' or is_verified`;
 
-/** Open findings with a place that some view calls complete, or that no gap covers. */
-const disagreements = `
+/** Open findings with a place that some view calls complete, or that no gap covers; planned once in a session. */
+const disagreements = {
+  name: 'disagreements',
+  text: `
   with found as materialized (
     select feed, sentence, place, int8range(from_position, to_position, '[]') as range
     from explorer.findings where is_open and place is not null
@@ -25,7 +27,8 @@ const disagreements = `
   union
   select format('%s %s: %s, and gaps lacks it', feed, place, sentence)
   from found left join gaps using (feed) where (found.range <@ ranges) is not true
-  order by what`;
+  order by what`,
+};
 
 /** Where views contradict the findings of `verify`, in words; none should. */
 export async function contradictedFindings(pool: Pool): Promise<string[]> {

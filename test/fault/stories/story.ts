@@ -220,8 +220,7 @@ class Play {
         if (task === 'again' && round > from + 1) continue;
         await this.#copier.work(task, new Date(this.#nowMs), () => null);
       }
-      await this.#verify(round);
-      unwell = await this.#unwell();
+      unwell = await this.#unwell(await this.#verify(round));
       if (unwell.length === 0) break;
     }
     return unwell;
@@ -235,12 +234,13 @@ class Play {
     this.#moments.push({ truth, drivenMs: this.#nowMs, realMs: Date.now() });
   }
 
-  async #verify(round: number): Promise<void> {
+  async #verify(round: number): Promise<readonly VerifiedFeed[]> {
     this.contradicted.push(
       ...(await contradictedFindings(this.#copier.pool)),
       ...(await contradictedByMovedBlock(this.#copier.pool)),
     );
-    for (const report of await this.#copier.verify()) {
+    const reports = await this.#copier.verify();
+    for (const report of reports) {
       // What the list of batches says verifies nothing: its blocks do.
       if (report.open.length > 0 || report.operation === 'optimism-batches') continue;
       const wrong = await falseClaims(this.#copier.pool, report, this.#moments, this.#lowestWanted);
@@ -256,6 +256,7 @@ class Play {
       const covered = report.covered.map(({ from, to }) => ({ from, to }));
       this.found.push({ feed: report.feed, round, covered, wrong, played: [...played] });
     }
+    return reports;
   }
 
   /** Nothing is expected in a feed of which nothing is covered: there is nothing to poll yet. */
@@ -295,10 +296,10 @@ class Play {
     return missed;
   }
 
-  async #unwell(): Promise<string[]> {
+  async #unwell(reports: readonly VerifiedFeed[]): Promise<string[]> {
     const truth = this.#world.truth();
     const said: string[] = [];
-    for (const report of await this.#copier.verify()) {
+    for (const report of reports) {
       const { feed, operation } = report;
       const { open } = inWords(report);
       const differing =
