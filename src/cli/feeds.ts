@@ -3,7 +3,7 @@ import type { Database } from '../db/transaction.ts';
 import { type Feed, feedName } from '../lists/feed.ts';
 import { isOperation } from '../lists/registry.ts';
 import { printable } from '../printable.ts';
-import { isAtWork } from '../status/lanes.ts';
+import { isAtWork, stateName } from '../status/lanes.ts';
 import { feedStates, isoTime, type StatusDocument } from '../status/schema.ts';
 import { readStatus } from '../status/status.ts';
 import { forgetFeed, resetFeed, storedOf, wantedBy } from '../sync/forget.ts';
@@ -108,9 +108,9 @@ async function list(context: Context): Promise<Exit> {
 
 function feedLines({ out }: Context, { as_of }: StatusDocument, feeds: readonly Listed[]) {
   const at = new Date(as_of);
-  const rows = feeds.map(({ is_wanted, schedule, timezone, ...feed }) => [
+  const rows = feeds.map(({ schedule, timezone, ...feed }) => [
     feed.feed,
-    is_wanted ? stateText(feed, at) : 'at rest',
+    stateText(feed, at),
     `${schedule}${timezone === 'UTC' ? '' : ` ${timezone}`}`,
     feed.next_poll_at === null ? '' : clock(feed.next_poll_at, at),
     feed.wanted_by.map((name) => printable(name)).join(', '),
@@ -119,10 +119,10 @@ function feedLines({ out }: Context, { as_of }: StatusDocument, feeds: readonly 
   return tableLines(out, { head, rows, flexible: [head.length - 1] });
 }
 
-const stateText = (
-  { state, paused_since: since }: Pick<Listed, 'state' | 'paused_since'>,
-  at: Date,
-) => (since === null ? state : `paused since ${clock(since, at)}`);
+const stateText = (feed: Pick<Listed, 'state' | 'paused_since' | 'is_wanted'>, at: Date) =>
+  feed.paused_since !== null && feed.is_wanted
+    ? `paused since ${clock(feed.paused_since, at)}`
+    : stateName(feed);
 
 /** The chosen feeds that are registered. @throws UsageError if none is chosen, or registered */
 async function chosenFeeds(

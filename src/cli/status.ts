@@ -3,7 +3,7 @@ import { failures } from '../failure.ts';
 import { type RunsDocument, runsDocument } from '../status/endpoints.ts';
 import { readRuns } from '../status/ledger.ts';
 import { printable } from '../printable.ts';
-import { runReason } from '../status/lanes.ts';
+import { runReason, stateName } from '../status/lanes.ts';
 import { statusDocument, type FeedStatus, type StatusDocument } from '../status/schema.ts';
 import { isKnown, statusNow, statusOrOutage } from '../status/status.ts';
 import type { Look, Style, Table } from '../terminal/layout.ts';
@@ -62,7 +62,9 @@ async function status(context: Context, options: StatusOptions) {
 }
 
 /** Of overall states, and of feeds. */
-const styles: Readonly<Record<StatusDocument['overall']['state'] | FeedStatus['state'], Style>> = {
+const styles: Readonly<
+  Record<StatusDocument['overall']['state'] | ReturnType<typeof stateName>, Style>
+> = {
   healthy: 'good',
   syncing: 'good',
   degraded: 'warning',
@@ -76,6 +78,7 @@ const styles: Readonly<Record<StatusDocument['overall']['state'] | FeedStatus['s
   blocked: 'warning',
   paused: 'warning',
   unsupported: 'bad',
+  'at rest': 'quiet',
 };
 
 /** Lines of the smallest screen, minus a blank one, the prompt, and a count of omitted lines. */
@@ -227,8 +230,9 @@ export function feedTable(
 }
 
 /** Red only if action is needed: a key without credits recovers by itself. */
-function stateCell({ state: name, failure }: FeedStatus, look: Look): string {
-  const waits = failure !== null && failures[failure].nextTry === 'stated';
+function stateCell(feed: FeedStatus, look: Look): string {
+  const name = stateName(feed);
+  const waits = feed.failure !== null && failures[feed.failure].nextTry === 'stated';
   const isRefused = name === 'blocked' && !waits;
   return paint(look, isRefused ? 'bad' : styles[name], name);
 }

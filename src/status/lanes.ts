@@ -87,6 +87,13 @@ export function runReason({ reason, failed_requests, first_failure, waited_s }: 
 export const isHeld = (feed: Pick<FeedStatus, 'is_wanted' | 'paused_since'>): boolean =>
   !feed.is_wanted || feed.paused_since !== null;
 
+/** Its state as people read it. */
+export const stateName = ({
+  is_wanted,
+  state,
+}: Pick<FeedStatus, 'is_wanted' | 'state'>): FeedStatus['state'] | 'at rest' =>
+  is_wanted ? state : 'at rest';
+
 /** Whether a worker reads it, or is about to. */
 export const isRunning = ({ lanes }: Pick<FeedStatus, 'lanes'>, of?: LaneStatus['lane']): boolean =>
   lanes.some(({ lane, state }) => lane === (of ?? lane) && runningStates.has(state));

@@ -67,6 +67,8 @@ test('a feed that its file no longer names keeps its rows, and no screen counts 
     ['8453/user-operations', 'paused', 'At rest: no deployment wants it.'],
     ['8453/factories', 'paused', 'At rest: no deployment wants it.'],
   ]);
+  const states = (await run('status', '--all')).stdout.match(/(?:at rest|paused) /gu);
+  expect(states).toEqual(['at rest ', 'at rest ']);
   await database.query(`delete from etl.rankings where feed = '8453/factories'`);
   const every = await documentOf<VerifyDocument>('verify', '--all');
   expect(every.feeds.map(({ feed, open }) => [feed, open.map(({ command }) => command)])).toEqual([
