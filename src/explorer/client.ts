@@ -229,7 +229,10 @@ async function receive(url: URL, signal: AbortSignal, options: ExchangeOptions):
 const tooLarge = new Set<unknown>(['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'ERR_BUFFER_TOO_LARGE']);
 
 /** A transport's error may hold sockets, headers and the URL: the cause is a redacted copy. */
-function transportError(error: unknown, { redact, maxBodyBytes }: ExchangeOptions): ExplorerError {
+function transportError(
+  error: unknown,
+  { dispatcher, redact, maxBodyBytes }: ExchangeOptions,
+): ExplorerError {
   const met: NodeJS.ErrnoException = error instanceof Error ? error : new Error(String(error));
   const { name, message, code } = met;
   const cause = Object.assign(new Error(redact(message)), { name, code });
@@ -238,7 +241,10 @@ function transportError(error: unknown, { redact, maxBodyBytes }: ExchangeOption
     return new ExplorerError({ failure: 'envelope-invalid', status: null, detail, cause });
   }
   const label = code === undefined ? null : systemLabel(code);
-  const detail = excerpt(label ?? (message || name), redact);
+  // It may be the proxy that is meant: its agent does not say whose connection failed.
+  const proxied =
+    dispatcher instanceof EnvHttpProxyAgent ? '; HTTP_PROXY or HTTPS_PROXY is set' : '';
+  const detail = `${excerpt(label ?? (message || name), redact)}${proxied}`;
   const isSent = !unconnected.has(met);
   return new ExplorerError({ failure: 'unreachable', status: null, detail, isSent, cause });
 }

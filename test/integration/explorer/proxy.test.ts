@@ -10,6 +10,7 @@ import { secretsOf } from '../../../src/config/settings.ts';
 import { simulated, testKey } from '../../harness/explorer.ts';
 import { issuedCertificate, privateCa } from '../../harness/managed.ts';
 import { freshDatabase } from '../../harness/database.ts';
+import { freePort } from '../../harness/ports.ts';
 import { call, command, configFolder } from '../../harness/process.ts';
 import { openProgram } from '../sync/program.ts';
 import { plainChain } from '../../harness/sync.ts';
@@ -116,6 +117,17 @@ test('HTTPS_PROXY carries requests to an address of https', async () => {
   expect(await program.run('sync')).toMatchObject({ code: 1 });
 
   expect(proxy.seen[0]).toBe(new URL(url).host);
+});
+
+test('a proxy that does not answer is named beside the explorer', async () => {
+  const url = (await explorerBehind()).replace('http:', 'https:');
+  const env = { HTTPS_PROXY: `http://127.0.0.1:${await freePort()}` };
+  const program = await openProgram({ operations, url, env });
+  const { code, stdout } = await program.run('check');
+  expect(code).toBe(1);
+  expect(stdout.replaceAll(/\s+/gu, ' ')).toContain(
+    'connection refused; HTTP_PROXY or HTTPS_PROXY is set',
+  );
 });
 
 test('the CA of a proxy that reads requests is the one that NODE_EXTRA_CA_CERTS names', async () => {
