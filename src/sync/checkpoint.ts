@@ -2,7 +2,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { execute, type Transaction } from '../db/transaction.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import type { Cursor } from '../lists/operation.ts';
-import type { HeldWalk, WalkRow } from '../lists/tables.ts';
+import { type HeldWalk, heldWalkShape, type WalkRow } from '../lists/tables.ts';
 import type { CountsByPage } from '../load/upsert.ts';
 import { type CoverageState, missedEntry, type ReadPage, type WalkEnd } from './judge.ts';
 import { bottomOf, topOf } from './order.ts';
@@ -29,7 +29,6 @@ export async function lockWalk(
     z.object({
       used: z.array(z.string()),
       always_present: z.array(z.string()),
-      floor: z.string().nullable(),
     }),
   )`/* lock walk */
     select array(
@@ -45,7 +44,7 @@ export async function lockWalk(
         )
     ) as used, array(
       select path from etl.always_present_fields where always_present_fields.feed = walks.feed
-    ) as always_present, floor,
+    ) as always_present,
       case when ${!concludes} then set_config('synchronous_commit', 'off', true) end
     from etl.walks
     where id = ${walk.id} and revision = ${walk.revision} and state = 'running'
@@ -59,8 +58,6 @@ export async function lockWalk(
     used: new Set(row.used.map(Number)),
     /** Fields that were on every item of a page of the feed. */
     alwaysPresent: new Set(row.always_present),
-    /** The walk's stop height now: a walk that takes a part of this one raises it. */
-    floor: row.floor === null ? null : Number(row.floor),
   };
 }
 
@@ -70,37 +67,26 @@ export type WalkAdvance = ReturnType<typeof advanceOf> & { readonly coverage: Co
 /**
  * Moves the checkpoint by compare-and-set on the walk's revision (promise 2), and the coverage of its lane with
  * it. The last statement of a page's transaction: all walks of a lane share the row of its coverage.
+ * @returns the walk as it is now; a walk that takes a part of this one may have raised its stop height
  * @throws FencedError when the worker no longer holds the walk
  */
 export async function moveCheckpoint(
   tx: Transaction,
-  walk: WalkRow,
+  walk: HeldWalk,
   advance: WalkAdvance,
-): Promise<WalkRow> {
-  const { rowCount } = await tx.execute(sql`/* checkpoint */
+): Promise<HeldWalk> {
+  const moved = await execute(tx).value(heldWalkShape)`/* checkpoint */
     with before as (
       select cuts, items, top, bottom from etl.walks where id = ${walk.id}
     ), after as (
       ${moveWalk(walk, advance)}
+    ), covered as (
+      ${addPages(advance)}
     )
-    ${addPages(advance)}
-  `);
-  if (rowCount === 0) throw new FencedError(`walk ${walk.id} was taken over`);
-  const { coverage, cursor, empty_run, is_older, state, failure, reason } = advance;
-  return {
-    ...walk,
-    revision: walk.revision + 1,
-    cursor,
-    pages: walk.pages + advance.pages,
-    items: walk.items + advance.items,
-    empty_run,
-    is_older,
-    range_top: coverage.rangeTop,
-    cuts: coverage.cuts,
-    state,
-    failure,
-    reason,
-  };
+    select to_jsonb(after) || jsonb_build_object('incarnation', ${walk.incarnation}::text) from after
+  `;
+  if (moved === null) throw new FencedError(`walk ${walk.id} was taken over`);
+  return moved;
 }
 
 const moveWalk = ({ id, revision }: WalkRow, { coverage, ...advance }: WalkAdvance) => sql`

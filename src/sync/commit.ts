@@ -80,7 +80,7 @@ async function commitPagesIn(
   if (arriving !== null) await lockAbove(tx, arriving);
   const cursors = read.map(({ page }) => page.cursor_out);
   const isEnding = announced !== null;
-  const { used, alwaysPresent, floor } = await lockWalk(tx, walk, cursors, isEnding);
+  const { used, alwaysPresent } = await lockWalk(tx, walk, cursors, isEnding);
   const { kept, end } = untilLoop(read, used);
   // The end of a walk waits for the disk: others rely on it.
   if (end !== null && !isEnding) {
@@ -117,7 +117,7 @@ async function commitPagesIn(
     coverage,
   });
   return {
-    walk: { ...moved, floor, incarnation: walk.incarnation },
+    walk: moved,
     end,
     /** Where its last page ends, for the next one. */
     previousLast: last === undefined ? null : endOf(last),
