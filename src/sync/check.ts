@@ -35,10 +35,7 @@ import {
 type JudgedPage = Readonly<ReturnType<typeof judgePage>>;
 
 /** Judges a page: which of its items stand where they may, whether it is the requested one, and whether its walk ends. */
-function judgePage(
-  page: ServedPage,
-  { walk, reader, step }: Pick<RecheckContext, 'walk' | 'reader' | 'step'>,
-) {
+export function judgePage(page: ServedPage, { walk, reader, step }: RecheckContext) {
   const { facts, envelope } = page;
   const list = reader.operation.order;
   const borders = list === null ? null : bordersOf(list, envelope, step);
@@ -103,8 +100,6 @@ interface RecheckContext {
   readonly walk: WalkRow;
   readonly reader: PageReader;
   readonly step: Step;
-  /** Resolves when all earlier pages are written. */
-  readonly queue: { drained(): Promise<void> };
   readonly signal: AbortSignal;
   /** What is requested in place of the step's cursor; absent: that cursor. */
   readonly cursor?: Step['cursor'];
@@ -113,13 +108,15 @@ interface RecheckContext {
 /** The most answers to one request that are compared. */
 const mostAnswers = 4;
 
+/** Whether a page may be the service's mistake: `settle` finds out once all pages before it are stored. */
+export const isClaim = (page: JudgedPage): boolean => page.isOther || suspicious(page) !== null;
+
 /**
- * Judges a page, and re-checks one that may be the service's mistake. One that lacks the item that its cursor names is
- * requested once more; if it lacks the item again, and none of its items is stored, it covers nothing.
+ * Re-checks a page that may be the service's mistake, once all pages before it are stored. One that lacks the item that its
+ * cursor names is requested once more; if it lacks the item again, and none of its items is stored, it covers nothing.
  * @throws ExplorerError 'truncated' where the list ends again and again where it cannot
  */
-export async function checkPage(served: ServedPage, context: RecheckContext): Promise<JudgedPage> {
-  const first = judgePage(served, context);
+export async function settle(first: JudgedPage, context: RecheckContext): Promise<JudgedPage> {
   const second = first.isOther ? await requestAgain(first, context) : first;
   const page = await confirmHead(second, context);
   const { walk, reader } = context;
@@ -158,8 +155,6 @@ async function confirmHead(head: JudgedPage, context: RecheckContext): Promise<J
  * same request, made later, must have the same answer. An end that stored rows contradict is believed only if these left.
  */
 async function confirmEnd(first: JudgedPage, context: RecheckContext): Promise<JudgedPage> {
-  // What came before must be stored before a page is held against what is.
-  if (suspicious(first) === 'end') await context.queue.drained();
   let [page, before] = [first, await lookAt(first, null, context)];
   if (decide(null, before) === 'accept') return page;
   for (let answers = 2; answers <= mostAnswers; answers += 1) {

@@ -20,10 +20,6 @@ export class PageQueue<Page> {
   #since = 0;
   #closed = false;
   #changed = Promise.withResolvers<void>();
-  /** Whether the consumer has done with what it took. */
-  #isIdle = false;
-  /** How many wait until it has done with all. */
-  #awaited = 0;
   #isFlushed = false;
 
   /** @param now monotonic, in ms */
@@ -49,11 +45,8 @@ export class PageQueue<Page> {
    * @param wait resolves after so many ms, or when its signal aborts; null: what is there is taken at once
    */
   async takeAll(wait: ((ms: number, signal: AbortSignal) => Promise<unknown>) | null) {
-    this.#isIdle = true;
-    if (this.#pages.length === 0) this.#wake();
     while (this.#pages.length === 0 && !this.#closed) await this.#changed.promise;
     if (wait !== null) await this.#gather(wait);
-    this.#isIdle = false;
     this.#isFlushed = false;
     const pages = this.#pages;
     this.#pages = [];
@@ -67,8 +60,7 @@ export class PageQueue<Page> {
     let isOver = false;
     const end = () => void (isOver = true);
     const over = wait(Math.max(0, this.#leftMs()), ending.signal).then(end, end);
-    const isRipe = () =>
-      isOver || this.#closed || this.#awaited > 0 || this.#isFlushed || this.#isFull();
+    const isRipe = () => isOver || this.#closed || this.#isFlushed || this.#isFull();
     while (!isRipe()) await Promise.race([over, this.#changed.promise]);
     ending.abort();
   }
@@ -77,14 +69,6 @@ export class PageQueue<Page> {
   flush(): void {
     this.#isFlushed = true;
     this.#wake();
-  }
-
-  /** Resolves when the consumer has done with all that was pushed, or the queue is closed. */
-  async drained(): Promise<void> {
-    this.#awaited += 1;
-    this.#wake();
-    while (!this.#closed && (this.#pages.length > 0 || !this.#isIdle)) await this.#changed.promise;
-    this.#awaited -= 1;
   }
 
   /** No page is taken in any more; those that wait can still be taken out. */

@@ -4,13 +4,13 @@ import type { NewDrift } from '../drift/drift.ts';
 import { lastPlace } from '../lists/positions.ts';
 import type { HeldWalk, WalkRow } from '../lists/tables.ts';
 import { packBody } from './archive.ts';
-import { checkPage } from './check.ts';
+import { isClaim, judgePage, settle } from './check.ts';
 import { arrivingWalk, FencedError } from './checkpoint.ts';
 import { commitPages, type ToCommit } from './commit.ts';
 import { cursorText, type ReadPage, type WalkEnd } from './judge.ts';
 import { bottomOf, misplacedIn } from './order.ts';
 import { PageQueue, type QueueBounds } from './page-queue.ts';
-import { normalisePage, type PageReader, requestPage, type Step } from './page.ts';
+import { normalisePage, type PageReader, requestPage, type ServedPage, type Step } from './page.ts';
 
 /** How a run of a walk ended. Only `ended` ends the walk itself. */
 export type WalkOutcome =
@@ -47,27 +47,47 @@ export async function runWalk(
   dependencies: WalkDependencies,
   signal: AbortSignal,
 ): Promise<WalkOutcome> {
+  const held: Held = { begun: walk, walk, previousLast: 'unknown' };
+  let done = await readAndWrite(held, null, dependencies, signal);
+  // All before a claim is stored now, so it can be held against what is stored.
+  while (done.is === 'claim') done = await readAndWrite(held, done, dependencies, signal);
+  return done;
+}
+
+/** A walk that a worker holds: as it took it, as it is, and where its last page ended. */
+interface Held {
+  readonly begun: HeldWalk;
+  walk: HeldWalk;
+  previousLast: ToCommit['previousLast'];
+}
+
+/** Writes the pages that are read beside it, up to the end of the reading or of the walk. */
+async function readAndWrite(
+  held: Held,
+  claim: Claim | null,
+  dependencies: WalkDependencies,
+  signal: AbortSignal,
+): Promise<WalkOutcome | Claim> {
   const { db, operation, waiting, queues, now, onCommit } = dependencies;
   const queue = new PageQueue<ReadPage>(waiting, now);
   queues.add(queue);
-  let current = walk;
-  let previousLast: ToCommit['previousLast'] = 'unknown';
   using reader = linkAbort(signal);
-  const floor = () => current.floor;
-  const pages = readPages(walk, { ...dependencies, floor }, queue, reader.signal);
+  const from = { ...dependencies, floor: () => held.walk.floor, walk: held.begun };
+  const pages = readPages(from, claim, queue, reader.signal);
   const reading = Promise.allSettled([pages.finally(() => queue.close())]);
   try {
     for (;;) {
       // The first page shows others that the walk has arrived.
-      const read = await queue.takeAll(current === walk ? null : wait);
+      const read = await queue.takeAll(held.previousLast === 'unknown' ? null : wait);
       if (read.length === 0) break;
-      const isArriving = arrivingWalk(current) !== null;
-      const committed = await commitPages(db, operation, current, { read, previousLast });
-      ({ walk: current, previousLast } = committed);
+      const isArriving = arrivingWalk(held.walk) !== null;
+      const { previousLast } = held;
+      const committed = await commitPages(db, operation, held.walk, { read, previousLast });
+      ({ walk: held.walk, previousLast: held.previousLast } = committed);
       // The walks above may have to read less now, which they learn as they commit.
       if (isArriving) for (const other of queues) if (other !== queue) other.flush();
       const items = read.reduce((sum, { page }) => sum + page.items, 0);
-      onCommit({ walk: current, pages: read.length, items, drift: committed.drift });
+      onCommit({ walk: held.walk, pages: read.length, items, drift: committed.drift });
       if (committed.end !== null) return { is: 'ended', end: committed.end };
     }
   } catch (error) {
@@ -79,31 +99,44 @@ export async function runWalk(
     reader.abort(new Error('the writer stopped'));
     await reading;
   }
-  const [read] = await reading;
-  if (signal.aborted || read.status === 'fulfilled') return { is: 'paused' };
-  return { is: 'failure', error: read.reason, walk: current };
+  const [outcome] = await reading;
+  if (signal.aborted) return { is: 'paused' };
+  if (outcome.status === 'fulfilled') return outcome.value ?? { is: 'paused' };
+  return { is: 'failure', error: outcome.reason, walk: held.walk };
 }
 
 const wait = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal });
 
+/** A page at which reading stops: other evidence must confirm it, once all pages before it are stored. */
+interface Claim {
+  readonly is: 'claim';
+  readonly page: ServedPage;
+  readonly step: Step;
+  /** Cursors that were met up to it. */
+  readonly met: Set<string>;
+}
+
 /**
- * Reads a walk's pages into the queue, to the walk's end or that of the slice's budget. The next request leaves as soon as the
- * cursor of this page is decoded and checked.
+ * Reads a walk's pages into the queue, from its checkpoint or from a claim, to the next claim, the walk's end or that of the
+ * slice's budget (null). The next request leaves as soon as the cursor of this page is decoded and checked.
  * @throws ExplorerError and what Postgres throws; the pages before it stay in the queue
  */
 export async function readPages(
-  walk: WalkRow,
-  reader: PageReader,
+  { walk, ...reader }: PageReader & { readonly walk: WalkRow },
+  claim: Claim | null,
   queue: PageQueue<ReadPage>,
   signal: AbortSignal,
-): Promise<void> {
-  if (!reader.budget.takePage()) return;
-  let step = await firstStep(walk, reader);
-  /** Cursors that this slice of the walk has met. */
-  const met = new Set([cursorText(step.cursor)]);
-  let answer = requestPage(walk, reader, step, signal);
+): Promise<Claim | null> {
+  if (claim === null && !reader.budget.takePage()) return null;
+  let step = claim?.step ?? (await firstStep(walk, reader));
+  const met = claim?.met ?? new Set([cursorText(step.cursor)]);
+  let answer = claim === null ? requestPage(walk, reader, step, signal) : claim.page;
   for (;;) {
-    const judged = await checkPage(await answer, { walk, reader, step, queue, signal });
+    const page = await answer;
+    const context = { walk, reader, step, signal };
+    const first = judgePage(page, context);
+    if (isClaim(first) && step !== claim?.step) return { is: 'claim', page, step, met };
+    const judged = isClaim(first) ? await settle(first, context) : first;
     const { facts, envelope, order, emptyRun, end } = judged;
     const isEmpty = envelope.items.length === 0;
     const named = step.cursor === null ? null : reader.operation.order?.position(step.cursor);
@@ -116,16 +149,16 @@ export async function readPages(
       isOlder: judged.isOlder,
       expected: isEmpty ? (step.expected ?? named ?? null) : null,
     };
-    const goesOn = end === null && reader.budget.takePage();
-    // The commit of a page whose cursor was met before ends the walk: nothing is read beyond it.
+    // The commit of a page whose next cursor was met before ends the walk: nothing is read beyond it.
     const isRepeated = met.has(cursorText(next.cursor));
     met.add(cursorText(next.cursor));
-    if (goesOn && !isRepeated) {
+    const goesOn = end === null && !isRepeated && reader.budget.takePage();
+    if (goesOn) {
       answer = requestPage(walk, reader, next, signal);
       // It may fail before the queue has room for this page; it is awaited in the next round.
       answer.catch(() => undefined);
     }
-    const page = normalisePage(reader.operation, facts, envelope.items, {
+    const normalised = normalisePage(reader.operation, facts, envelope.items, {
       chain_id: walk.chain_id,
       scope: walk.scope,
       position: step.position,
@@ -133,14 +166,11 @@ export async function readPages(
       misplaced: misplacedIn(order),
     });
     const packed = reader.archive === 'all' ? await packBody(judged.body) : null;
-    const read = { page, end, emptyRun, isOlder: judged.isOlder, body: packed };
-    const taken = await queue.push(read, judged.body.length);
-    if (!goesOn || !taken) return;
-    if (isRepeated) {
-      await queue.drained();
-      if (signal.aborted) return;
-      answer = requestPage(walk, reader, next, signal);
-    }
+    const taken = await queue.push(
+      { page: normalised, end, emptyRun, isOlder: judged.isOlder, body: packed },
+      judged.body.length,
+    );
+    if (!goesOn || !taken) return null;
     step = next;
   }
 }
@@ -167,17 +197,11 @@ async function firstStep(walk: WalkRow, { db, operation }: PageReader): Promise<
  * Links a new abort controller to longer-lived signals. Unlike `AbortSignal.any` it lets go of them when disposed of: a
  * worker's signal outlives hundreds of thousands of walks.
  */
-export function linkAbort(
-  ...parents: readonly AbortSignal[]
-): Disposable & Pick<AbortController, 'signal' | 'abort'> {
+export function linkAbort(...parents: readonly AbortSignal[]): Disposable & AbortController {
   const controller = new AbortController();
   const links = new DisposableStack();
   for (const parent of parents) {
     links.use(addAbortListener(parent, () => controller.abort(parent.reason)));
   }
-  return {
-    signal: controller.signal,
-    abort: (reason: unknown) => controller.abort(reason),
-    [Symbol.dispose]: () => links.dispose(),
-  };
+  return Object.assign(controller, { [Symbol.dispose]: () => links.dispose() });
 }

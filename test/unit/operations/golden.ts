@@ -123,7 +123,10 @@ async function walkOnePage(
     budget: { takePage: () => pages-- > 0 },
     floor: () => null,
   } as const;
-  await readPages(start as WalkRow, reader, queue, new AbortController().signal);
+  const { signal } = new AbortController();
+  const from = { ...reader, walk: start as WalkRow };
+  const claim = await readPages(from, null, queue, signal);
+  if (claim !== null) await readPages(from, claim, queue, signal);
   const [read] = await taken;
   if (read === undefined) throw new Error('the walk read no page');
   return read.page;

@@ -81,7 +81,6 @@ test.each<[string, (queue: PageQueue<number>, stop: () => void) => void]>([
   ['it is full', (queue) => void queue.push(3, 8)],
   ['it is flushed', (queue) => queue.flush()],
   ['it is closed', (queue) => queue.close()],
-  ['it is to be drained', (queue) => void queue.drained()],
 ])('pages wait for others until %s', async (_, happen) => {
   const { queue, clock } = await queueOf(1);
   clock.at = 300;
