@@ -152,8 +152,8 @@ const keysOf = (pages: readonly PageInWalk<NewestFirstWalk>[]) =>
   new Set(pages.flatMap(({ rows }) => rows.map(({ key }) => key)));
 
 /**
- * New rows in blocks that were verified before, of the items that no page of the transaction showed before this one; equal
- * times mean new: servers' `now()` differ. A later page, one of `numbers`, may have changed a row.
+ * Items that this page brought, at blocks that were verified before; equal times mean a new row: servers' `now()` differ. A
+ * later page, one of `numbers`, may have changed the row, also its block: what this page says of it decides.
  */
 async function noteLateArrivals(
   list: NewestFirstOperation,
@@ -162,24 +162,28 @@ async function noteLateArrivals(
   placed: readonly PlacedRows[],
   numbers: readonly number[],
 ): Promise<void> {
-  const heights = placed.map((item) => item.height);
   // This walk itself verified blocks above.
-  const highest = Math.min(Math.max(...heights), walk.previousLast?.height ?? Infinity);
-  const keys = placed.map((item) => item.key);
-  const { table, height, key, time } = placeColumns(list);
+  const highest = walk.previousLast?.height ?? Infinity;
+  const items = placed.flatMap(({ key, height, row }) =>
+    height <= highest ? { late_key: key, at: height, time: row[list.order.columns.time] } : [],
+  );
+  const { table, key } = placeColumns(list);
   await tx.execute(sql`
-    with earlier as materialized (
-      select range_agg(verified) as covered from etl.coverage where feed = ${walk.feed}
+    with late as materialized (
+      select late.*
+      from json_to_recordset(${JSON.stringify(items)}::json) as late(late_key text, at bigint, time timestamptz)
+      where at <@ (select range_agg(verified) from etl.coverage where feed = ${walk.feed})
     )
     insert into etl.late_arrivals (chain_id, operation, key, height, timestamp, seen_at, page_id)
-    select chain_id, ${list.name}, ${key}, ${height}, ${time}, ${walk.started_at}::timestamptz, ${walk.page_id}
-    from ${table}, earlier
+    select chain_id, ${list.name}, late_key, at, time, ${walk.started_at}::timestamptz, ${walk.page_id}
+    from ${table} join late on late_key = ${key}
     where chain_id = ${walk.chain_id}
-      and ${height} between ${Math.min(...heights)} and ${highest}
-      and ${hasKey(list, keys)}
+      and ${hasKey(
+        list,
+        items.map(({ late_key }) => late_key),
+      )}
       and page_id = any(${sql.param(numbers)}::bigint[])
       and first_seen_at = updated_at
-      and ${height} <@ covered
     on conflict do nothing
   `);
 }

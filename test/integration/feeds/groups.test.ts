@@ -94,6 +94,38 @@ test.each<[string, readonly (readonly Item[])[], readonly number[], readonly num
     [],
   ],
   [
+    'shows a new item, and again at a lower block',
+    [
+      [
+        [1, 90],
+        [9, 85],
+        [2, 80],
+      ],
+      [
+        [9, 75],
+        [3, 70],
+      ],
+    ],
+    [9],
+    [],
+  ],
+  [
+    'shows a new item above what is verified, and again within it',
+    [
+      [
+        [9, 97],
+        [1, 90],
+        [2, 80],
+      ],
+      [
+        [9, 75],
+        [3, 70],
+      ],
+    ],
+    [],
+    [],
+  ],
+  [
     'skips an item that the next page has',
     [
       [
@@ -154,7 +186,7 @@ test.each<[string, readonly (readonly Item[])[], readonly number[], readonly num
         rows: await query(
           'select hash, fee, removed_at is null as is_listed from explorer.user_operations order by 1',
         ),
-        late: await query('select key, page_id from etl.late_arrivals order by 1'),
+        late: await query('select key, height, page_id from etl.late_arrivals order by 1'),
       });
     }
     const [apart, together] = left;
