@@ -138,26 +138,22 @@ const deleteWalks = (tx: Transaction, ids: readonly number[]) =>
             and newer.state = 'finished'
         )
       returning feed, lane
-    ), part as materialized (
-      select feed, lane, count(*) as walks,
-             (
-               select count(*) from gone_runs
-               where (gone_runs.feed, gone_runs.lane) = (gone.feed, gone.lane)
-             ) as runs,
-             sum(pages) as pages, sum(credits) as credits,
-             coalesce(sum(items) filter (where cuts = 0 and top > bottom), 0) as spanned_items,
-             coalesce(sum(top - bottom) filter (where cuts = 0 and top > bottom), 0) as spanned_blocks,
-             range_agg(verified) as verified, min(started_at) as as_of, max(started_at) as newest_as_of
-      from gone
-      group by feed, lane
     ), noted as (
       insert into etl.pruned as t (
         feed, lane, walks, runs, pages, credits, spanned_items, spanned_blocks, verified, as_of,
         newest_as_of
       )
-      select feed, lane, walks, runs, pages, credits, spanned_items, spanned_blocks, verified, as_of,
-             newest_as_of
-      from part
+      select feed, lane, count(*),
+             (
+               select count(*) from gone_runs
+               where (gone_runs.feed, gone_runs.lane) = (gone.feed, gone.lane)
+             ),
+             sum(pages), sum(credits),
+             coalesce(sum(items) filter (where cuts = 0 and top > bottom), 0),
+             coalesce(sum(top - bottom) filter (where cuts = 0 and top > bottom), 0),
+             range_agg(verified), min(started_at), max(started_at)
+      from gone
+      group by feed, lane
       on conflict (feed, lane) do update
       set walks = t.walks + excluded.walks,
           runs = t.runs + excluded.runs,
@@ -169,6 +165,7 @@ const deleteWalks = (tx: Transaction, ids: readonly number[]) =>
           as_of = least(t.as_of, excluded.as_of),
           newest_as_of = greatest(t.newest_as_of, excluded.newest_as_of)
     )
-    select sum(walks)::float8 as walks, sum(pages)::float8 as pages, sum(runs)::float8 as runs
-    from part
+    select count(*)::float8 as walks, sum(pages)::float8 as pages,
+           (select count(*) from gone_runs)::float8 as runs
+    from gone
   `;
