@@ -47,9 +47,8 @@ const defaultParallel = 4;
 
 /** How many walks of a lane run at once, if more than one can. */
 export async function parallelOf(db: Queryable, feed: Feed): Promise<number> {
-  const parallel = sql`(settings ->> 'parallel')::float8`;
   const set = await execute(db).value(z.number)`
-    select ${parallel} from etl.feeds where ${ofFeed(feed)}
+    select (settings ->> 'parallel')::float8 from etl.feeds where ${ofFeed(feed)}
   `;
   return set ?? defaultParallel;
 }

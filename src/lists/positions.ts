@@ -150,6 +150,8 @@ const tokenParts = {
 export function pageToken(...parts: readonly (keyof typeof tokenParts)[]): Paging {
   const forms = parts.map((part) => `(${tokenParts[part].form})`);
   const token = new RegExp(`^${[`(\\d{1,${digitsOfPart}})`, ...forms].join()}$`, 'iu');
+  const numbersIn = (named: readonly string[]) =>
+    named.map((value, at) => (parts[at] === 'number' ? Number(value) : value.toLowerCase()));
   return {
     schema: z
       .object({
@@ -163,18 +165,12 @@ export function pageToken(...parts: readonly (keyof typeof tokenParts)[]): Pagin
     position({ page_token }) {
       const [, height, ...named] = token.exec(String(page_token)) ?? [];
       if (height === undefined) return null;
-      const key = named.map((value, at) =>
-        parts[at] === 'number' ? Number(value) : value.toLowerCase(),
-      );
-      return { height: Number(height), key: keyText(key) };
+      return { height: Number(height), key: keyText(numbersIn(named)) };
     },
     names: 'first',
-    cursorAt({ height, key }) {
-      const named = key.split(',').map((value, at) => {
-        return parts[at] === 'number' ? Number(value) : value;
-      });
-      return { page_token: [height, ...named].join() };
-    },
+    cursorAt: ({ height, key }) => ({
+      page_token: [height, ...numbersIn(key.split(','))].join(),
+    }),
     topOf: (height) => ({ height, key: parts.map((part) => tokenParts[part].highest).join() }),
   };
 }

@@ -34,9 +34,7 @@ export const walkOf = (
 ): PlannedWalk<NumberedWalk> => ({ scope: { batch, ...how }, floor: null, cursor: null });
 
 const shownWalkShape = () =>
-  z
-    .object({ batch: z.number(), items: z.number(), inserted: z.number() })
-    .extend({ state: z.string() });
+  z.object({ batch: z.number(), items: z.number(), inserted: z.number(), state: z.string() });
 
 /** What the run's walks of batches above `above` showed; a failed walk shows nothing. */
 export async function shownBy(tx: Transaction, run: NumberedRun, above = -1) {

@@ -44,12 +44,12 @@ async function planRankedWalk(
 
 const rankedSettings = ({ guide, defaults }: RankedOperation) =>
   z
-    .strictObject({
-      ...polling(
+    .strictObject(
+      polling(
         defaults,
         `Each time reads the whole list: one page of 20 credits for every 50 ${guide.items}.`,
       ),
-    })
+    )
     .describe(guide.about);
 
 type RankedSettings = z.output<ReturnType<typeof rankedSettings>>;
