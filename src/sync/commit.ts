@@ -193,29 +193,24 @@ async function recordPages(
   walk: WalkRow,
   { pages, counts }: { readonly pages: readonly NormalisedPage[]; readonly counts: CountsByPage },
 ): Promise<void> {
-  const entries = pages.map((page) => ({
-    ...placesOf(page),
-    id: page.page_id,
-    walk_id: walk.id,
-    feed: walk.feed,
-    sequence: page.sequence,
-    cursor_in: page.cursor_in,
-    cursor_out: page.cursor_out,
-    items: page.items,
-    rows: page.rows.length,
-    repeats: page.repeats,
-    quarantined: page.quarantined.length,
-    inserted: counts.get(page.page_id)?.inserted ?? 0,
-    changed: counts.get(page.page_id)?.changed ?? 0,
-    heights: decidesMembership(walk.operation) ? heightsText(page) : null,
-    is_end_reported: page.isEndReported,
-    bytes: page.bytes,
-    body_hash: page.body_hash,
-    attempts: page.attempts,
-    latency_ms: page.latency_ms,
-    credits: page.attempts * creditsPerRequest,
-    fetched_at: page.fetched_at,
-  }));
+  const entries = pages.map((page) => {
+    const { page_id: id, rows, quarantined, isEndReported, order, driftReport: _, ...facts } = page;
+    const { inserted = 0, changed = 0 } = counts.get(id) ?? {};
+    return {
+      ...facts,
+      ...placesOf(order),
+      id,
+      walk_id: walk.id,
+      feed: walk.feed,
+      rows: rows.length,
+      quarantined: quarantined.length,
+      inserted,
+      changed,
+      heights: decidesMembership(walk.operation) ? heightsText(page) : null,
+      is_end_reported: isEndReported,
+      credits: page.attempts * creditsPerRequest,
+    };
+  });
   const columns = sql.raw(Object.keys(entries[0] ?? {}).join(', '));
   await tx.execute(sql`/* ledger */
     insert into etl.pages (${columns})
@@ -225,14 +220,13 @@ async function recordPages(
 }
 
 /** What the ledger keeps of a page's order. A page out of order without `misplaced` is no page of its place. */
-function placesOf(page: NormalisedPage) {
-  const { order } = page;
+function placesOf(order: NormalisedPage['order']) {
   const [last, misplaced] = [bottomOf(order), misplacedIn(order)];
   return {
     top: order === null ? null : topOf(order),
     bottom: last?.height ?? null,
     last_key: last?.key ?? null,
-    is_ordered: isOrdered(page),
+    is_ordered: isOrdered({ order }),
     misplaced: misplaced === 'all' || misplaced.length === 0 ? null : misplaced,
   };
 }
