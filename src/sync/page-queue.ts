@@ -46,23 +46,19 @@ export class PageQueue<Page> {
    */
   async takeAll(wait: ((ms: number, signal: AbortSignal) => Promise<unknown>) | null) {
     while (this.#pages.length === 0 && !this.#closed) await this.#changed.promise;
-    if (wait !== null) await this.#gather(wait);
+    if (wait !== null) {
+      const ending = new AbortController();
+      const flush = () => ending.signal.aborted || this.flush();
+      void wait(Math.max(0, this.#leftMs()), ending.signal).then(flush, flush);
+      while (!this.#closed && !this.#isFlushed && !this.#isFull()) await this.#changed.promise;
+      ending.abort();
+    }
     this.#isFlushed = false;
     const pages = this.#pages;
     this.#pages = [];
     this.#bytes = 0;
     this.#wake();
     return pages;
-  }
-
-  async #gather(wait: (ms: number, signal: AbortSignal) => Promise<unknown>): Promise<void> {
-    const ending = new AbortController();
-    let isOver = false;
-    const end = () => void (isOver = true);
-    const over = wait(Math.max(0, this.#leftMs()), ending.signal).then(end, end);
-    const isRipe = () => isOver || this.#closed || this.#isFlushed || this.#isFull();
-    while (!isRipe()) await Promise.race([over, this.#changed.promise]);
-    ending.abort();
   }
 
   /** Has the consumer take what it waits for, or takes next, without others. */
