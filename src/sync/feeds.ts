@@ -234,10 +234,9 @@ async function claimFeeds(
 }
 
 function mismatchMessage(others: readonly ClaimedFeed[], origin: string): string {
-  const origins = [...new Set(others.map((feed) => feed.origin))];
-  const lines = origins.map((from) => {
-    const feeds = others.filter((feed) => feed.origin === from).map(({ feed }) => feed);
-    return `the data of ${feeds.join(', ')} came from ${printable(from)}`;
+  const lines = [...Map.groupBy(others, ({ origin: from }) => from)].map(([from, feeds]) => {
+    const names = feeds.map(({ feed }) => feed).join(', ');
+    return `the data of ${names} came from ${printable(from)}`;
   });
   return `${lines.join('; ')}; the explorer is now ${printable(origin)}. Set EXPLORER_BASE_URL or explorer.base_url as it was, use another database, or say with --same-data, once, that both serve the same chains.`;
 }
