@@ -3,15 +3,7 @@ import { kindOf } from '../lists/index.ts';
 import type { EndQuestion, EndVerdict, ItemRows, ListOrder, Scope } from '../lists/operation.ts';
 import { sharesStored } from '../lists/positions.ts';
 import type { WalkRow } from '../lists/tables.ts';
-import {
-  boundBy,
-  judgeProgress,
-  lowestOf,
-  missedEntry,
-  namedBy,
-  showsBlock,
-  type WalkEnd,
-} from './judge.ts';
+import { boundBy, judgeProgress, lowestOf, missedEntry, namedBy, type WalkEnd } from './judge.ts';
 import {
   bottomOf,
   isOlder,
@@ -37,6 +29,7 @@ type JudgedPage = Readonly<ReturnType<typeof judgePage>>;
 /** Judges a page: which of its items stand where they may, whether it is the requested one, and whether its walk ends. */
 export function judgePage(page: ServedPage, { walk, reader, step }: RecheckContext) {
   const { facts, envelope } = page;
+  const { known } = walk.scope;
   const list = reader.operation.order;
   const borders = list === null ? null : bordersOf(list, envelope, step);
   const places = list === null ? [] : reportedPlaces(list, envelope.items);
@@ -56,9 +49,11 @@ export function judgePage(page: ServedPage, { walk, reader, step }: RecheckConte
       pages: step.sequence + 1,
       emptyRun,
       isPastSince: isPast && step.isOlder,
-      lowest: lowestOf(order, list, facts.cursor_out),
+      lowest: lowestOf(order),
       floor: reader.floor(),
-      showsKnown: showsBlock(list, envelope.items, walk.scope.known),
+      showsKnown: places.some(
+        (place) => known?.height === place.height && known.hash === place.key,
+      ),
     });
   const isFromTop = step.cursor === null && facts.cursor_in !== null;
   return { ...page, order, isOther, isFromTop, emptyRun, isOlder: isPast, end };

@@ -1,14 +1,7 @@
 import type { Why } from '../failure.ts';
-import type { Cursor, KnownBlock, ListOrder, OrderKey, Scope } from '../lists/operation.ts';
+import type { Cursor, ListOrder, OrderKey, Scope } from '../lists/operation.ts';
 import type { WalkRow } from '../lists/tables.ts';
-import {
-  claimedBy,
-  firstReported,
-  joins,
-  type PageOrder,
-  type PlacedItem,
-  topOf,
-} from './order.ts';
+import { claimedBy, joins, type PageOrder, type PlacedItem, topOf } from './order.ts';
 import type { Envelope, NormalisedPage, PageFacts } from './page.ts';
 
 /** What ends a walk before the list does; also the reason that such a walk keeps. */
@@ -113,31 +106,8 @@ export function namedBy(order: ListOrder | null, cursor: Cursor | null): OrderKe
 }
 
 /** How low a page certainly reaches: the next page's position or the item above must confirm a number. */
-export function lowestOf(
-  judged: PageOrder | null,
-  order: ListOrder | null,
-  next: Cursor | null,
-): number | null {
-  const isNextKnown = next !== null && order?.position(next) !== null;
-  return judged?.inOrder.at(isNextKnown && judged.leadsOn ? -1 : -2)?.height ?? null;
-}
-
-/** Whether a block stands among a page's items, with the hash that it was seen with. */
-export function showsBlock(
-  order: ListOrder | null,
-  items: readonly unknown[],
-  block: KnownBlock | undefined,
-): boolean {
-  if (order === null || block === undefined) return false;
-  return items.some((item) => {
-    const hash = firstReported(item, order.key[0]?.names ?? []);
-    return (
-      firstReported(item, order.fields.height) === block.height &&
-      typeof hash === 'string' &&
-      hash.toLowerCase() === block.hash
-    );
-  });
-}
+export const lowestOf = (order: PageOrder | null): number | null =>
+  order?.inOrder.at(order.borders.next !== null && order.leadsOn ? -1 : -2)?.height ?? null;
 
 /** Whether a walk ends because it missed its synthetic cursor: its page shows nothing of the list. */
 export const missedEntry = (read: { readonly end: WalkEnd | null } | undefined): boolean =>
@@ -159,15 +129,6 @@ export interface CoverageState {
   readonly cuts: number;
 }
 
-/** A page as coverage sees it. */
-export interface CoveringPage {
-  readonly order: PageOrder;
-  /** How many items it holds. */
-  readonly items: number;
-  /** Whether its next cursor can be read as the position of the next page's first item. */
-  readonly isNextKnown: boolean;
-}
-
 /** What pages add to their walk's coverage, if its list has an order that gives coverage. */
 export function coverPages(
   order: ListOrder | null,
@@ -178,11 +139,7 @@ export function coverPages(
   if (order?.givesCoverage !== true) return coverage;
   for (const page of read.pages) {
     if (page.order === null || missedEntry(read)) continue;
-    coverage = coverPage(coverage, {
-      order: page.order,
-      items: page.items,
-      isNextKnown: page.cursor_out !== null && order.position(page.cursor_out) !== null,
-    });
+    coverage = coverPage(coverage, page.order, page.items);
   }
   if (read.end?.is !== 'end') return coverage;
   const last = read.pages.at(-1)?.order;
@@ -193,14 +150,13 @@ export function coverPages(
  * Extends coverage by one page: pages that follow each other verify the blocks between their ends, both excluded. Disorder
  * ends the range. A block that a misplaced item names stays open: the item may belong there. Pure.
  */
-export function coverPage(before: CoverageState, page: CoveringPage): CoverageState {
-  const { order } = page;
+export function coverPage(before: CoverageState, order: PageOrder, items: number): CoverageState {
   const { inOrder, borders } = order;
   // An empty page skips nothing if the next one begins with the item that was requested.
-  if (page.items === 0 && borders.entry !== null) return before;
+  if (items === 0 && borders.entry !== null) return before;
   if (inOrder.length === 0) {
     // The next page begins a new range; without one nothing is cut.
-    const isCut = before.rangeTop !== null || page.items > 0;
+    const isCut = before.rangeTop !== null || items > 0;
     return { ...before, rangeTop: null, cuts: before.cuts + (isCut ? 1 : 0) };
   }
   const claimed = claimedBy(order);
@@ -217,7 +173,7 @@ export function coverPage(before: CoverageState, page: CoveringPage): CoverageSt
     }
     last = place;
   }
-  const bottom = page.isNextKnown ? last : (inOrder.at(-2) ?? null);
+  const bottom = borders.next !== null ? last : (inOrder.at(-2) ?? null);
   top = addRange(covered, [top, bottom?.height ?? null], claimed);
   const goesOn = order.leadsOn && !isBroken(order, last?.index ?? -1, Infinity);
   return { rangeTop: goesOn ? top : null, covered, cuts: cuts + (goesOn ? 0 : 1) };

@@ -225,7 +225,7 @@ export const reportedPlaces = (
   }));
 
 /** The first of the named fields that the item has. */
-export function firstReported(item: unknown, names: readonly string[]): unknown {
+function firstReported(item: unknown, names: readonly string[]): unknown {
   if (typeof item !== 'object' || item === null) return undefined;
   const values: unknown[] = names.map((name) => Reflect.get(item, name));
   return values.find((value) => value !== undefined && value !== null);

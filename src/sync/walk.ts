@@ -139,7 +139,6 @@ export async function readPages(
     const judged = isClaim(first) ? await settle(first, context) : first;
     const { facts, envelope, order, emptyRun, end } = judged;
     const isEmpty = envelope.items.length === 0;
-    const named = step.cursor === null ? null : reader.operation.order?.position(step.cursor);
     const next: Step = {
       cursor: facts.cursor_out,
       sequence: step.sequence + 1,
@@ -147,7 +146,7 @@ export async function readPages(
       emptyRun,
       previousLast: isEmpty ? step.previousLast : order?.leadsOn === true ? bottomOf(order) : null,
       isOlder: judged.isOlder,
-      expected: isEmpty ? (step.expected ?? named ?? null) : null,
+      expected: isEmpty ? (order?.borders.entry ?? null) : null,
     };
     // The commit of a page whose next cursor was met before ends the walk: nothing is read beyond it.
     const isRepeated = met.has(cursorText(next.cursor));

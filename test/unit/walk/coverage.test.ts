@@ -1,10 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  type CoverageState,
-  coverEnd,
-  type CoveringPage,
-  coverPage,
-} from '../../../src/sync/judge.ts';
+import { type CoverageState, coverEnd, coverPage } from '../../../src/sync/judge.ts';
 import {
   bottomOf,
   judgeOrder,
@@ -41,12 +36,7 @@ function walk(pages: readonly Served[]): CoverageState {
       next: opaque || next === undefined ? null : place(next),
     });
     const order = isRefuted ? withoutPlace(judged) : judged;
-    const page: CoveringPage = {
-      order,
-      items: blocks.length,
-      isNextKnown: !opaque && next !== undefined,
-    };
-    coverage = coverPage(coverage, page);
+    coverage = coverPage(coverage, order, blocks.length);
     previousLast = judged.leadsOn ? bottomOf(judged) : null;
   }
   return coverage;
@@ -128,11 +118,11 @@ test('if cursors cannot be read, the last item alone bounds nothing', () => {
 test('an empty page ends the range if its cursor names no position', () => {
   const before: CoverageState = { rangeTop: 20, covered: [], cuts: 0 };
   const emptyAt = (entry: PageBorders['entry']) =>
-    coverPage(before, {
-      order: judgeOrder([], { previousLast: place(10), entry, isEntryAbove: false, next: null }),
-      items: 0,
-      isNextKnown: false,
-    });
+    coverPage(
+      before,
+      judgeOrder([], { previousLast: place(10), entry, isEntryAbove: false, next: null }),
+      0,
+    );
 
   expect(emptyAt(place(9))).toEqual(before);
   expect(emptyAt(null)).toEqual({ rangeTop: null, covered: [], cuts: 1 });

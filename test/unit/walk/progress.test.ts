@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { userOperations } from '../../../src/lists/user-operations/index.ts';
 import {
   cursorLoop,
   cursorText,
@@ -94,16 +93,11 @@ test('a cursor is formatted apart from one with another value, whatever the orde
 
 describe('how low a page reaches', () => {
   const key = (block: number) => `0x${block.toString(16).padStart(64, '0')}`;
-  const cursor = (block: number) => ({ page_token: `${block},${key(block)}` });
   const reached = (heights: readonly number[], next: number | null) => {
     const places = heights.map((height) => ({ height, key: key(height), timeMs: null }));
     const next_at = next === null ? null : { height: next, key: key(next) };
     const borders = { previousLast: null, entry: null, isEntryAbove: false, next: next_at };
-    return lowestOf(
-      judgeOrder(places, borders),
-      userOperations.order,
-      next === null ? null : cursor(next),
-    );
+    return lowestOf(judgeOrder(places, borders));
   };
 
   test('is its last item if the next page continues below it', () => {
