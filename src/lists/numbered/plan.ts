@@ -190,50 +190,39 @@ const isUnverified = (range: RereadRange, isDueNow: SQL) => sql`
 `;
 
 /** The newest batch of the range that is to be read again and that this run has not begun. */
-async function planReread({ tx, run }: Planning, range: RereadRange, isDueNow: SQL): Planned {
-  const next = await execute(tx).value(z.number)`
-    select batch_number::float8
-    from etl.batch_states
-    where ${isUnverified(range, isDueNow)}
-      and not ${isBegun(run, sql`batch_number`)}
-      and not ${isUnderWay(run, sql`batch_number`)}
-    order by batch_number desc
-    limit 1
-  `;
-  return walkAgain(tx, range, next);
-}
+const planReread = (planning: Planning, range: RereadRange, isDueNow: SQL): Planned =>
+  walkAgain(
+    planning,
+    sql`etl.batch_states
+      where ${isUnverified(range, isDueNow)} and not ${isBegun(planning.run, sql`batch_number`)}`,
+  );
 
 /** How many walks of one number a run makes at most: the first, one down to known blocks, its end. */
 const walksOfNumber = 3;
 
 /** The newest begun number that lacks only another read of its end. Null while lower numbers are unread: they may be evidence. */
-async function planLastRead({ tx, run }: Planning, range: RereadRange): Planned {
-  const { from, to } = range;
-  const next = await execute(tx).value(z.number)`
-    select batch_number::float8
-    from etl.batch_standing
-    where lacks_end
-      and ${isOf(range)}
-      and batch_number <= ${to}
-      and batch_number >= coalesce(
-        (
-          select max(batch_number) from etl.batch_states
-          where ${isOf(range)} and blocks_count > 0 and batch_number < ${from}
-        ),
-        ${from}
-      )
-      and (
-        select count(*) between (batch_number >= ${from})::int and ${walksOfNumber - 1} from etl.walks
-        where walks.batch = batch_number
-          and walks.feed = ${feedName(run)}
-          and walks.run_id = ${run.id}
-      )
-      and not ${isUnderWay(run, sql`batch_number`)}
-    order by batch_number desc
-    limit 1
-  `;
-  return walkAgain(tx, range, next);
-}
+const planLastRead = (planning: Planning, range: RereadRange): Planned =>
+  walkAgain(
+    planning,
+    sql`etl.batch_standing
+      where lacks_end
+        and ${isOf(range)}
+        and batch_number <= ${range.to}
+        and batch_number >= coalesce(
+          (
+            select max(batch_number) from etl.batch_states
+            where ${isOf(range)} and blocks_count > 0 and batch_number < ${range.from}
+          ),
+          ${range.from}
+        )
+        and (
+          select count(*) between (batch_number >= ${range.from})::int and ${walksOfNumber - 1}
+          from etl.walks
+          where walks.batch = batch_number
+            and walks.feed = ${feedName(range)}
+            and walks.run_id = ${planning.run.id}
+        )`,
+  );
 
 /** What `etl.batch_read` says of a batch: where its last page begins, and the block that a walk may end at. */
 const batchReadShape = () =>
@@ -243,11 +232,18 @@ const batchReadShape = () =>
     known: knownBlockShape().nullable(),
   });
 
-/** Reads what can have changed: down to a known block, the last page, or the whole batch. */
-async function walkAgain(tx: Transaction, of: Feed, batch: number | null): Planned {
+/** Reads what can have changed of the newest of some numbers: down to a known block, the last page, or all. */
+async function walkAgain({ tx, run }: Planning, those: SQL): Planned {
+  const batch = await execute(tx).value(z.number)`
+    select batch_number::float8
+    from ${those} and not ${isUnderWay(run, sql`batch_number`)}
+    order by batch_number desc
+    limit 1
+  `;
   if (batch === null) return null;
   const read = await execute(tx).row(batchReadShape)`
-    select wants, entry, known from etl.batch_read(${of.chain_id}, ${of.operation}, ${batch})
+    select wants, entry, known
+    from etl.batch_read(${run.chain_id}, ${run.operation}, ${batch})
   `;
   const { wants = 'whole', entry = null, known = null } = read ?? {};
   if (wants === 'bottom') return { ...walkOf(batch), cursor: entry };
