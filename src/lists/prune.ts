@@ -90,12 +90,9 @@ async function prunableWalks(
       ${feed}, ${sql.param(ids)}::bigint[], ${at.toISOString()}::timestamptz, ${oldest(batch)}
     )
   `;
-  const written = await pagesOfRows(
-    tx,
-    batch,
-    rows.flatMap(({ pages }) => pages),
-  );
-  return rows.filter(({ pages }) => !pages.some((page) => written.has(page))).map(({ id }) => id);
+  const pages = rows.flatMap((walk) => walk.pages);
+  const written = await pagesOfRows(tx, batch, pages);
+  return rows.filter((walk) => !walk.pages.some((page) => written.has(page))).map(({ id }) => id);
 }
 
 /** Of some pages, those that rows came from. Each table by itself: one may be spread over servers. */

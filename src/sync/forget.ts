@@ -122,11 +122,8 @@ export const forgetFeed = (db: Database, feed: Feed, withRows: boolean): Promise
     await deleteBookkeeping(tx, feed);
     await tx.execute(sql`delete from etl.lanes where ${ofFeed(feed)}`);
     await tx.execute(sql`delete from etl.feeds where ${ofFeed(feed)}`);
-    await note(
-      tx,
-      feed,
-      `Forgotten by a person, ${withRows ? 'with its rows' : 'without its rows'}.`,
-    );
+    const how = withRows ? 'with its rows' : 'without its rows';
+    await note(tx, feed, `Forgotten by a person, ${how}.`);
     if (!withRows) return null;
     for (const table of rowTables(feed)) {
       await tx.execute(sql`delete from ${table} where chain_id = ${feed.chain_id}`);

@@ -218,9 +218,6 @@ function rangeOf({ from_batch, to_batch }: NumberedScope): string | null {
   return `[${from_batch},${to_batch === undefined ? '' : to_batch + 1})`;
 }
 
-/** Pages of a batch while none was read: 3 to 29 are usual. */
-const unreadPages = 16;
-
 /** About how many requests the repairs take, at the pages that a batch has on average. */
 async function repairRequests(
   db: Database,
@@ -233,7 +230,7 @@ async function repairRequests(
         select avg(ceil(blocks_count::numeric / ${pageSize}::bigint)) from etl.batch_states
         where ${isOf(feed)} and blocks_count > 0
       ),
-      ${unreadPages}::bigint
+      ${(usualPages.least + usualPages.most) / 2}::bigint
     ))::float8
     from etl.batch_findings
     where ${ofFeed(feed)}

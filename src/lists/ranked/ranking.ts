@@ -25,12 +25,6 @@ function namesOf({ table, ranking: { key, total, history } }: RankedOperation) {
 /** Why a walk to the list's end gives no ranking: the order changed meanwhile. */
 export const rowsMoved = 'moved';
 
-/** Why no ranking was published: a service under repair lists no item, though some are stored. */
-const listEmpty = 'empty';
-
-/** Why a walk to the list's end gives no ranking: an empty page leads on to what is below it. */
-const partSkipped = 'skipped';
-
 /** Most walks of one ranking: an order may never rest. A row missed thrice is more likely gone. */
 const walksAtMost = 3;
 
@@ -114,9 +108,11 @@ export async function concludeRanking(
              where run_id = ${walk.run_id} and pages.quarantined > 0
            ) as has_quarantined
   `;
-  if (found.skipped) return partSkipped;
+  // An empty page leads on to what is below it.
+  if (found.skipped) return 'skipped';
   if (found.moved && found.walks < walksAtMost) return rowsMoved;
-  if (found.moved && !found.has_items && !found.has_quarantined) return listEmpty;
+  // A service under repair lists no item, though some are stored.
+  if (found.moved && !found.has_items && !found.has_quarantined) return 'empty';
   await publish(list, tx, walk, found);
   return null;
 }
