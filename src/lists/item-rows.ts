@@ -294,4 +294,5 @@ function isStorable(value: string): boolean {
   return !value.startsWith('0000') && !/[+-](?:1[6-9]|2\d):?\d\d$/u.test(value);
 }
 
-const utc = (value: string) => (/(?:Z|[+-]\d\d:?\d\d)$/iu.test(value) ? value : `${value}Z`);
+/** A time without a zone is UTC, as the service's are. */
+export const utc = (value: string) => (/(?:Z|[+-]\d\d:?\d\d)$/iu.test(value) ? value : `${value}Z`);

@@ -1,3 +1,4 @@
+import { utc } from '../lists/item-rows.ts';
 import type { KeyPart, ListOrder, OrderKey } from '../lists/operation.ts';
 import { inOrder, keyText } from '../lists/positions.ts';
 
@@ -249,10 +250,9 @@ function heightOf(value: unknown): number | null {
 const parseHash = (value: unknown) =>
   typeof value === 'string' && /^0x[0-9a-f]{64}$/iu.test(value) ? value.toLowerCase() : null;
 
-/** A time without a zone is UTC, as the service's are. */
 function timeOf(value: unknown): number | null {
   if (typeof value !== 'string') return null;
-  const ms = Date.parse(/(?:Z|[+-]\d\d:?\d\d)$/iu.test(value) ? value : `${value}Z`);
+  const ms = Date.parse(utc(value));
   return Number.isNaN(ms) ? null : ms;
 }
 
