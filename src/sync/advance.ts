@@ -88,12 +88,9 @@ interface Slice extends AdvanceDependencies, Pick<WalkDependencies, 'queues'> {
   searchedAt: number;
 }
 
-/** How many more pages must be read before they may leave something to begin: a search costs as much as a page. */
-const pagesUntilSearch = ({ searchedAt }: Slice) => Math.min(100, Math.max(5, searchedAt / 4));
-
-/** Whether a commit may allow a new walk: a walk's first commit shows where it arrived. */
-const isWorthSearching = (slice: Slice, { walk, pages }: WalkProgress) =>
-  walk.pages === pages || slice.pages - slice.searchedAt >= pagesUntilSearch(slice);
+/** Whether a commit may allow a new walk: a walk's first one shows where it arrived, and a search costs as much as a page. */
+const isWorthSearching = ({ pages: read, searchedAt }: Slice, { walk, pages }: WalkProgress) =>
+  walk.pages === pages || read - searchedAt >= Math.min(100, Math.max(5, searchedAt / 4));
 
 /**
  * Works on a lane's open run until the slice's budget is spent, the run is done, or something

@@ -111,13 +111,9 @@ async function commitPagesIn(
   await recordQuarantined(tx, walk, pages);
   const drift = await recordDrift(tx, walk, pages, alwaysPresent);
   const advance = advanceOf(kept, counts, end);
-  const moved = await moveCheckpoint(tx, walk, {
-    ...advance,
-    ...(remark !== null && { reason: remark }),
-    coverage,
-  });
+  const reason = remark ?? advance.reason;
   return {
-    walk: moved,
+    walk: await moveCheckpoint(tx, walk, { ...advance, reason, coverage }),
     end,
     /** Where its last page ends, for the next one. */
     previousLast: last === undefined ? null : endOf(last),

@@ -135,6 +135,7 @@ export async function readPages(
     const page = await answer;
     const context = { walk, reader, step, signal };
     const first = judgePage(page, context);
+    // All before the claim that this reading begins with is stored: that one is settled now.
     if (isClaim(first) && step !== claim?.step) return { is: 'claim', page, step, met };
     const judged = isClaim(first) ? await settle(first, context) : first;
     const { facts, envelope, order, emptyRun, end } = judged;
