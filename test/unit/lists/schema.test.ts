@@ -1,15 +1,18 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getTableConfig } from 'drizzle-orm/pg-core';
 import { expect, expectTypeOf, test } from 'vitest';
 import * as schema from '../../../src/lists/schema.ts';
 
-const migration = join(import.meta.dirname, '../../../migrations/0000_tables.sql');
+const migrations = globSync(join(import.meta.dirname, '../../../migrations/*.sql'));
 const camelCase = (name: string) =>
   name.replaceAll(/_([a-z\d])/gu, (_all, letter: string) => letter.toUpperCase());
 
 test('explorer-etl/schema has every table of schema explorer, by its name', () => {
-  const created = readFileSync(migration, 'utf8').matchAll(/^CREATE TABLE "explorer"\."(\w+)"/gmu);
+  const created = migrations
+    .map((path) => readFileSync(path, 'utf8'))
+    .join('\n')
+    .matchAll(/^CREATE TABLE "explorer"\."(\w+)"/gmu);
   const tables = Object.entries(schema).map(
     ([name, table]) => [name, getTableConfig(table).name] as const,
   );

@@ -7,7 +7,11 @@ import {
   targetOf,
   unitOf,
 } from '../../../src/lists/index.ts';
-import { operationNames } from '../../../src/lists/registry.ts';
+import type { Operation } from '../../../src/lists/operation.ts';
+import { operationNames, operations } from '../../../src/lists/registry.ts';
+
+const namesOf = (kind: Operation['kind']) =>
+  operationNames.filter((name) => operations[name].kind === kind);
 
 test('each kind of list has the same members, 17 at most', () => {
   const members = operationNames.map((name) => Object.keys(kindOf(name)).toSorted().join());
@@ -19,21 +23,19 @@ test('each kind of list has the same members, 17 at most', () => {
 test('only a list of blocks has bounds in blocks, and only one without verified numbers is read again', () => {
   const having = (bound: string) => operationNames.filter((name) => isBoundedBy(name, bound));
 
-  expect(having('fromBlock')).toEqual(['user-operations', 'bundles']);
-  expect(having('again')).toEqual(['user-operations', 'optimism-batches', 'bundles']);
-  expect(having('fromBatch')).toEqual(['optimism-batch-blocks']);
+  const newest = namesOf('newest-first');
+  expect(having('fromBlock')).toEqual(newest.filter((name) => unitOf(name) === 'blocks'));
+  expect(having('again')).toEqual(newest);
+  expect(having('fromBatch')).toEqual(namesOf('numbered'));
 });
 
 test('verified ranges count blocks, batches or ranks', () => {
-  expect(operationNames.map((name) => unitOf(name))).toEqual([
-    'blocks',
-    'batches',
-    'batches',
-    'ranks',
-    'blocks',
-    'ranks',
-    'ranks',
-  ]);
+  const units = (kind: Operation['kind']) => new Set(namesOf(kind).map((name) => unitOf(name)));
+
+  expect(units('newest-first')).toEqual(new Set(['blocks', 'batches']));
+  expect(unitOf('optimism-batches')).toBe('batches');
+  expect(units('numbered')).toEqual(new Set(['batches']));
+  expect(units('ranked')).toEqual(new Set(['ranks']));
 });
 
 test.each([
