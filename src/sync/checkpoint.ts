@@ -118,8 +118,8 @@ const moveWalk = ({ id, revision }: WalkRow, { coverage, ...advance }: WalkAdvan
 `;
 
 /** As SQL: what a walk, `before` or `after` some pages, adds to the density of its list; out of order it adds nothing. */
-const spanned = (of: SQL, stand: SQL) =>
-  sql`case when ${stand}.cuts = 0 and ${stand}.top > ${stand}.bottom then ${of} else 0 end`;
+const spanned = (of: SQL, walk: SQL) =>
+  sql`case when ${walk}.cuts = 0 and ${walk}.top > ${walk}.bottom then ${of} else 0 end`;
 const [before, after] = [sql`before`, sql`after`];
 
 const addPages = ({ coverage, pages, inserted, archived_bytes, credits }: WalkAdvance) => sql`
@@ -192,10 +192,10 @@ const higherWalks = (arriving: Arriving, block: number) => sql`
 `;
 
 /**
- * Locks the walks above before any other row: each walk's own commit locks its row first. Walks that share a range arrive one
- * at a time, in any order: one below may have arrived before this one, which then ends there.
+ * Locks the walks above before any other row: each walk's own commit locks its row first. Hand-offs come one at a time, in any
+ * order: if walks below have read a page already, this one gets the top of the highest as its stop height.
  */
-export async function lockAbove(tx: Transaction, arriving: Arriving): Promise<void> {
+export async function beginHandOff(tx: Transaction, arriving: Arriving): Promise<void> {
   const { walk, first, height } = arriving;
   await tx.execute(
     sql`select pg_advisory_xact_lock(hashtextextended(${`arrivals beside walk ${first}`}, 0))`,

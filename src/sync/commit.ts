@@ -20,7 +20,7 @@ import {
   advanceOf,
   arrivingWalk,
   handOff,
-  lockAbove,
+  beginHandOff,
   lockWalk,
   moveCheckpoint,
 } from './checkpoint.ts';
@@ -77,7 +77,7 @@ async function commitPagesIn(
   // Before any row lock, or two ends could deadlock.
   if (readDownTo(walk, announced) !== null) await lockEnds(tx, walk);
   const arriving = arrivingWalk(walk);
-  if (arriving !== null) await lockAbove(tx, arriving);
+  if (arriving !== null) await beginHandOff(tx, arriving);
   const cursors = read.map(({ page }) => page.cursor_out);
   const isEnding = announced !== null;
   const { used, alwaysPresent } = await lockWalk(tx, walk, cursors, isEnding);
@@ -123,7 +123,7 @@ async function commitPagesIn(
   };
 }
 
-/** The pages up to the first one whose next cursor stands in the ledger or in this transaction. */
+/** The pages up to the first one whose next cursor was used before, in the ledger or in this transaction. */
 function untilLoop(
   read: readonly ReadPage[],
   used: ReadonlySet<number>,

@@ -1,7 +1,7 @@
 import type { Why } from '../failure.ts';
 import type { Cursor, ListOrder, OrderKey, Scope } from '../lists/operation.ts';
 import type { WalkRow } from '../lists/tables.ts';
-import { claimedBy, joins, type PageOrder, type PlacedItem, topOf } from './order.ts';
+import { claimedBy, joins, type PageOrder, topOf } from './order.ts';
 import type { Envelope, NormalisedPage, PageFacts } from './page.ts';
 
 /** What ends a walk before the list does; also the reason that such a walk keeps. */
@@ -136,10 +136,9 @@ export function coverPages(
   read: Readonly<{ pages: readonly NormalisedPage[]; end: WalkEnd | null }>,
 ): CoverageState {
   let coverage: CoverageState = { rangeTop: walk.range_top, covered: [], cuts: walk.cuts };
-  if (order?.givesCoverage !== true) return coverage;
+  if (order?.givesCoverage !== true || missedEntry(read)) return coverage;
   for (const page of read.pages) {
-    if (page.order === null || missedEntry(read)) continue;
-    coverage = coverPage(coverage, page.order, page.items);
+    if (page.order !== null) coverage = coverPage(coverage, page.order, page.items);
   }
   if (read.end?.is !== 'end') return coverage;
   const last = read.pages.at(-1)?.order;
@@ -164,16 +163,16 @@ export function coverPage(before: CoverageState, order: PageOrder, items: number
   let cuts = before.cuts + (before.rangeTop === null || goesOnHere ? 0 : 1);
   let top = goesOnHere ? before.rangeTop : topOf(order);
   const covered = [...before.covered];
-  let last: PlacedItem | null = null;
-  for (const place of inOrder) {
-    if (isBroken(order, last?.index ?? -1, place.index) && (last !== null || goesOnHere)) {
-      addRange(covered, [top, last?.height ?? null], claimed);
+  for (const [at, place] of inOrder.entries()) {
+    const previous = inOrder[at - 1];
+    if (isBroken(order, previous?.index ?? -1, place.index) && (at > 0 || goesOnHere)) {
+      addRange(covered, [top, previous?.height ?? null], claimed);
       top = place.height;
       cuts += 1;
     }
-    last = place;
   }
-  const bottom = borders.next !== null ? last : (inOrder.at(-2) ?? null);
+  const last = inOrder.at(-1);
+  const bottom = borders.next !== null ? last : inOrder.at(-2);
   top = addRange(covered, [top, bottom?.height ?? null], claimed);
   const goesOn = order.leadsOn && !isBroken(order, last?.index ?? -1, Infinity);
   return { rangeTop: goesOn ? top : null, covered, cuts: cuts + (goesOn ? 0 : 1) };

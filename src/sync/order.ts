@@ -135,8 +135,8 @@ export function joins(order: PageOrder): boolean {
 }
 
 /**
- * Whether the page begins with the item that its cursor names, but at a higher block, and all its items may be as wrong:
- * where they would stand then is between the cursors too. One that has moved down by itself may begin a true page.
+ * Whether the page begins with the item that its cursor names, n blocks too high, and all its items may be as wrong: their
+ * blocks less n are between its cursors too. An item at a lower block than its cursor names may have moved: that is no error.
  */
 function isRenumbered(
   places: readonly PlacedItem[],
@@ -152,7 +152,7 @@ function isRenumbered(
   );
 }
 
-/** Whether it repeats the previous page's last item; the item that the cursor names does not. */
+/** Whether an item comes before the requested position, as a repeat of the previous page's last does: it is ignored. */
 function isRepeat(place: PlacedItem, { previousLast, entry }: PageBorders): boolean {
   if (previousLast !== null && isAt(previousLast, place)) return true;
   if (entry === null || inOrder(entry, place) || place.key === entry.key) return false;

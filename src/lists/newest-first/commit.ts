@@ -189,8 +189,8 @@ async function noteLateArrivals(
 }
 
 /**
- * Stored items between the end of the page before and this page's end, which no newer page saw, have left the list. A page
- * that skips many removes none until another walk skips the same.
+ * Stored items between the end of the page before (else this page's first item) and this page's end, which no newer page saw,
+ * have left the list. A page that skips many removes none until another walk skips some of the same blocks.
  */
 async function noteRemovals(
   list: NewestFirstOperation,

@@ -31,15 +31,15 @@ export async function liveFloor({ list, tx, run, at }: Planning): Promise<Floor 
   let deepest = overlap ?? null;
   for (const rule of deeper) if (await isShort(list, tx, run, rule)) deepest = rule;
   if (deepest === null) return null;
-  const cut = { ...deepest, floor: await cutFloor(tx, run, at) };
-  return cut.floor < deepest.floor && (await isShort(list, tx, run, cut)) ? cut : deepest;
+  const repeat = { ...deepest, floor: await floorToRepeat(tx, run, at) };
+  return repeat.floor < deepest.floor && (await isShort(list, tx, run, repeat)) ? repeat : deepest;
 }
 
 /**
  * The stop height of the last live walk, if it did not verify all above that height and was no repeat itself: in a
  * list without order, polls would go deeper and deeper. Else Infinity. A cut above the covered top is a gap.
  */
-async function cutFloor(tx: Queryable, feed: Feed, at: Date): Promise<number> {
+async function floorToRepeat(tx: Queryable, feed: Feed, at: Date): Promise<number> {
   const [last, before] = await execute(tx).rows(() =>
     z.object({ floor: z.number(), is_read: z.boolean(), is_whole: z.boolean() }),
   )`

@@ -23,7 +23,7 @@ import {
 } from '../positions.ts';
 import { z } from 'zod';
 
-const one: Readonly<Record<ListUnit, string>> = { blocks: 'block', batches: 'batch' };
+const units: Readonly<Record<ListUnit, string>> = { blocks: 'block', batches: 'batch' };
 
 const aboveAll: OrderKey = { height: Number.MAX_SAFE_INTEGER, key: '~' };
 
@@ -38,10 +38,10 @@ export async function judgeListEnd(
   if (last === null && served.length > 0) return { is: 'unsupported' };
   const { order } = list;
   const requested =
-    typeof entry === 'string' ? await lastPlace(db, claim.walk_id) : from(entry, order);
+    typeof entry === 'string' ? await lastPlace(db, claim.walk_id) : aboveEntry(entry, order);
   const end = last ?? requested ?? (entry === 'head' ? aboveAll : null);
   if (end === null) return { is: 'unsupported' };
-  const where = end === aboveAll ? 'it is empty' : `it ends at ${one[order.unit]} ${end.height}`;
+  const where = end === aboveAll ? 'it is empty' : `it ends at ${units[order.unit]} ${end.height}`;
   const [next, ...others] = await evidenceBelow(list, db, claim, end, claim.pageSize + 1);
   const isLong = others.length >= claim.pageSize;
   // A list loses its newest items, but not all: nothing that is left says that it is this list.
@@ -49,7 +49,7 @@ export async function judgeListEnd(
     const below = isLong
       ? `more than ${claim.pageSize} items are stored below`
       : 'items are stored below';
-    const evidence = `${where}, but ${below}, the next at ${one[order.unit]} ${next.height}`;
+    const evidence = `${where}, but ${below}, the next at ${units[order.unit]} ${next.height}`;
     return { is: 'contradicted', evidence, question: null };
   }
   if (claim.promised !== null && served.length + claim.quarantined === 0) {
@@ -60,7 +60,7 @@ export async function judgeListEnd(
   }
   return {
     is: 'contradicted',
-    evidence: `${where}, but items are stored below, the next at ${one[order.unit]} ${next.height}`,
+    evidence: `${where}, but items are stored below, the next at ${units[order.unit]} ${next.height}`,
     question: { cursor: order.cursorAt(next), only: null },
   };
 }
@@ -76,7 +76,7 @@ async function judgePromise(
   const { order } = list;
   return {
     is: 'contradicted',
-    evidence: `it lists nothing from ${one[order.unit]} ${promised.height} on, where its cursor names an item`,
+    evidence: `it lists nothing from ${units[order.unit]} ${promised.height} on, where its cursor names an item`,
     question: above === null ? null : { cursor: order.cursorAt(above), only: above },
   };
 }
@@ -126,8 +126,8 @@ const wasEnd = async (db: Queryable, { walk_id, feed }: EndClaim, last: OrderKey
     limit 1
   `;
 
-/** The item at the position counts as below it, if the cursor names its page's first item. */
-const from = (entry: OrderKey, { names }: ListOrder): OrderKey =>
+/** Right above a requested position, if its cursor names the page's first item: what is below includes that item. */
+const aboveEntry = (entry: OrderKey, { names }: ListOrder): OrderKey =>
   names === 'first' ? { ...entry, key: `${entry.key}~` } : entry;
 
 /** Rows without a block that are judged at once. */
@@ -171,7 +171,7 @@ export async function removeUnplaced(
   `);
 }
 
-/** A believed end removes what is stored below it: its own position was requested. */
+/** A believed end removes what is stored below it, unless the walk met disorder. */
 export async function removeBelow(
   list: NewestFirstOperation,
   tx: Transaction,

@@ -116,7 +116,7 @@ function densityOf(begun: readonly BegunWalk[]): number | null {
 const firstOf = ({ remainder_of, id }: BegunWalk) => remainder_of ?? id;
 
 /**
- * What a walk has yet to read: down to the next walk below, arrived or not; if none is known, as far as the list
+ * What a walk has yet to read: down to the next walk below, handed off or not; if none is known, as far as the list
  * may go. Null: another walk has to find that out, or nothing is left.
  */
 function remainderOf(walk: BegunWalk, { begun, density, beginning }: Known): Remainder | null {

@@ -4,7 +4,7 @@ import { transact, type Transaction } from '../../../src/db/transaction.ts';
 import type { FeedLane } from '../../../src/lists/feed.ts';
 import { operations } from '../../../src/lists/registry.ts';
 import type { WalkRow } from '../../../src/lists/tables.ts';
-import { arrivingWalk, handOff, lockAbove } from '../../../src/sync/checkpoint.ts';
+import { arrivingWalk, handOff, beginHandOff } from '../../../src/sync/checkpoint.ts';
 import { judgeOrder } from '../../../src/sync/order.ts';
 import { normalisePage, type PageFacts } from '../../../src/sync/page.ts';
 import { freshDatabase, untilLocked } from '../../harness/database.ts';
@@ -38,7 +38,7 @@ async function openScene() {
     const handOver = arrivingWalk(arriving);
     if (handOver === null) throw new Error('it takes over nothing');
     await transact(db, async (tx) => {
-      await lockAbove(tx, handOver);
+      await beginHandOff(tx, handOver);
       await meanwhile?.(tx);
     });
     return floorOf(arriving);
