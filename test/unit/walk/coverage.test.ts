@@ -104,11 +104,23 @@ test('a page that skips stored rows verifies nothing, nor do the ranges beside i
   expect(coverage.cuts).toBe(1);
 });
 
-test('an empty page in the middle of the list ends the verified range above it', () => {
-  const coverage = walk([{ blocks: [30, 29, 28, 27] }, { blocks: [] }, { blocks: [20, 19, 18] }]);
+test.each([
+  ['ends the range above it if the next page begins lower than requested', 20, 1],
+  ['skips nothing if the next page begins where it was requested', 26, 0],
+])('an empty page in the middle of the list %s', (_, first, cuts) => {
+  // As `walk.ts` has it: both pages are held against the position that was requested first.
+  const requested = { previousLast: place(27), entry: place(26), isEntryAbove: false, next: null };
+  const cover = (coverage: CoverageState, blocks: readonly number[]) =>
+    coverPage(coverage, judgeOrder(blocks.map(reported), requested), blocks.length);
 
-  expect(blocksOf(coverage).filter((block) => block > 20 && block < 27)).toEqual([]);
-  expect(coverage.cuts).toBe(1);
+  const coverage = cover(cover({ rangeTop: 27, covered: [], cuts: 0 }, []), [
+    first,
+    first - 1,
+    first - 2,
+  ]);
+
+  expect(blocksOf(coverage).includes(first)).toBe(cuts === 0);
+  expect(coverage.cuts).toBe(cuts);
 });
 
 test('if cursors cannot be read, the last item alone bounds nothing', () => {
