@@ -35,6 +35,15 @@ export const laneOfRow = sql.raw(
 export const isPaused = (lane: FeedLane) =>
   sql`exists (select from etl.lanes where ${ofLane(lane)} and paused_at is not null)`;
 
+/** Whether a process left walks of a lane that are to go on: nothing else reads what they are to read. */
+export const hasUnfinished = (db: Queryable, lane: FeedLane): Promise<boolean> =>
+  execute(db).has`
+    select from etl.walks as walk
+    join etl.runs as run on run.id = walk.run_id and run.state in ('open', 'interrupted')
+    where walk.feed = ${feedName(lane)} and walk.lane = ${lane.lane} and walk.state = 'running'
+    limit 1
+  `;
+
 /** Lets walks of a feed end one at a time: an end reads others' rows. Taken before any row lock. */
 export async function lockEnds(
   tx: Transaction,

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { execute, type Database, type Queryable } from '../../db/transaction.ts';
 import { parseDuration } from '../../time.ts';
-import { type Feed, type FeedLane, feedName, mostWalks, ofFeed } from '../feed.ts';
+import { type Feed, hasUnfinished, mostWalks, ofFeed } from '../feed.ts';
 import {
   about,
   atLeast,
@@ -280,14 +280,6 @@ async function isDue(
 const hasCoverage = (tx: Queryable, feed: Feed): Promise<boolean> =>
   execute(tx)
     .has`select from etl.walks where ${ofFeed(feed)} and top is not null order by top limit 1`;
-
-const hasUnfinished = (db: Database, lane: FeedLane): Promise<boolean> =>
-  execute(db).has`
-    select from etl.walks as walk
-    join etl.runs as run on run.id = walk.run_id and run.state in ('open', 'interrupted')
-    where walk.feed = ${feedName(lane)} and walk.lane = ${lane.lane} and walk.state = 'running'
-    limit 1
-  `;
 
 const boundsInBlocks = ['fromBlock', 'toBlock'] as const;
 

@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { execute, type Database, type Transaction } from '../../db/transaction.ts';
-import { type Feed, feedName, hasRested, ofLane } from '../feed.ts';
+import { type Feed, feedName, hasRested, hasUnfinished, ofLane } from '../feed.ts';
 import type { Occasion, Target } from '../list.ts';
 import { cursorShape, knownBlockShape } from '../operation.ts';
 import { follow, planSearch } from './probes.ts';
@@ -97,7 +97,7 @@ const nextUnread = (
     limit 1
   `;
 
-/** Live: if the latest batch is known, but not on start. Backfill: for unread numbers, and for unverified ones that have rested. */
+/** Live: if the latest batch is known, but not on start. Backfill: for walks that were left, unread numbers, and unverified ones that have rested. */
 export async function isDue(
   db: Database,
   { lane, scope }: Target<NumberedScope>,
@@ -106,6 +106,7 @@ export async function isDue(
 ): Promise<boolean> {
   const latest = await latestBatchOf(db, lane);
   if (lane.lane === 'live') return occasion !== 'start' && latest !== null;
+  if (await hasUnfinished(db, lane)) return true;
   const top = scope.to_batch ?? latest;
   if (top === null) {
     // A chain without batches is searched in growing intervals: a search is eight pages.

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { recountCoverage, repairsOf, verifyFeeds } from '../../../src/status/verify.ts';
 import { batchWorld, fullBatch, startMs } from '../../harness/batch-world.ts';
+import { openRun } from '../../harness/runs.ts';
 
 /** Batches that were read once, and a repair of what is open. */
 async function copied(...requested: Parameters<typeof batchWorld>) {
@@ -95,4 +96,26 @@ test('a lowest batch stays verified when the two batches above it are read again
   await repair();
 
   expect(await states()).toEqual({ 1: 'settled', 2: 'settled', 3: 'settled', 4: 'open' });
+});
+
+test('a killed reading of the newest batch goes on, though nothing of history is due', async () => {
+  const { poll, list, lanes, runner, database, membersOf } = await batchWorld(4);
+  await poll(0, 'sync');
+  const history = lanes.find(({ lane }) => lane.lane === 'backfill');
+  if (history === undefined) throw new Error('no lane of history');
+  const { lane, scope } = history;
+  await openRun(runner.db, lane, scope);
+  // As a process left it that was killed before its first page.
+  await database.query(
+    `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, from_head)
+     select chain_id, operation, lane, id, 'numbered', '{"batch": 4}', true
+     from etl.runs where state = 'open'`,
+  );
+  const added = fullBatch(5)[0]?.height ?? 0;
+  list.batches.set(4, [...fullBatch(4), { height: added }]);
+
+  await poll(60, 'sync');
+
+  expect(await membersOf(added, added)).toEqual([4]);
+  expect(await database.query(`select from etl.walks where state = 'running'`)).toEqual([]);
 });
