@@ -49,7 +49,8 @@ export async function openCopier(
   // Walks of a feed one after the other, so that a seed's requests come in the same order.
   const own = { chains, pageSize, overlapMs, resweep: [], parallel: 1 };
   const settings = settingsFor({ ...wanted, ...own });
-  const engine = await openComposed({ url: databaseUrl, pool }, settings);
+  const timeouts = { recheckMs: 0 };
+  const engine = await openComposed({ url: databaseUrl, pool }, settings, { timeouts });
   const lanes: Target[] = configuredLanes(settings.chains);
   const program = { onRequest: (): void => undefined };
   return {
