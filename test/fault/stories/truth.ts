@@ -95,9 +95,17 @@ async function factsOf(pool: Pool, query: string): Promise<Facts> {
   return new Set(rows.map(({ fact }) => fact));
 }
 
-/** The keys of what is stored of a list that is newest first. */
-const keysOf = async (pool: Pool, list: keyof typeof newestLists) =>
-  new Set([...(await factsOf(pool, storedOf(list)))].map((fact) => fact.split('|')[1]));
+/** The keys of what is stored of a list that is newest first, also where its block is not known. */
+function keysOf(pool: Pool, feed: keyof typeof newestLists): Promise<Facts> {
+  const { table, order } = operations[feed];
+  const key = order?.key.map(({ column }) => column).join();
+  return factsOf(
+    pool,
+    `select concat_ws(',', ${key}) as fact
+     from ${tableName(table)}
+     where chain_id = $1 and removed_at is null`,
+  );
+}
 
 /** The rounds in which something may have been seen that is said to be true as of a time. */
 function since(moments: readonly Moment[], asOf: string | Date): readonly Moment[] {
@@ -226,7 +234,7 @@ export async function missedAbove(
   const missed = [...(first ?? [])].filter(
     (fact) =>
       placeOf(fact) > highest &&
-      !held.has(fact.split('|')[1]) &&
+      !held.has(fact.split('|')[1] ?? '') &&
       later.every((truth) => truth.has(fact)),
   );
   return missed.length === 0 ? [] : [`${missed.length} missing above ${highest}`];
