@@ -3,6 +3,7 @@ import type { Row, Transaction } from '../db/transaction.ts';
 import { completeMembers, fill, writeObservations } from './address-merge.ts';
 import type { AddressObservation } from './address.ts';
 import {
+  addUnknown,
   type Changeable,
   type CountsByPage,
   rowKey,
@@ -105,9 +106,19 @@ async function loadItems(
   changeable: Changeable,
 ): Promise<CountsByPage> {
   const { table: own, children } = tables;
-  const items = await completeFromStored(tx, tables, shown);
-  const rows = items.map(({ row, page_id }) => ({ ...row, page_id }));
+  const added = await addPartly(tx, own, shown);
+  const stored = await completeFromStored(
+    tx,
+    tables,
+    shown.filter((item) => !added.includes(item)),
+  );
+  const rows = stored.map(({ row, page_id }) => ({ ...row, page_id }));
   const counts = await upsert(tx, own, rows, changeable);
+  for (const { page_id } of added) {
+    const { inserted = 0, changed = 0 } = counts.get(page_id) ?? {};
+    counts.set(page_id, { inserted: inserted + 1, changed });
+  }
+  const items = [...stored, ...added];
   const { key } = shapeOf(own);
   for (const [index, { table, parentKey }] of children.entries()) {
     const sets = items.map(({ row, page_id, children: members }) => ({
@@ -118,6 +129,26 @@ async function loadItems(
     await replaceChildren(tx, { table, parent: own, setKey: parentKey, newness: 'parent' }, sets);
   }
   return counts;
+}
+
+/**
+ * Adds the items that were read in part and of which nothing is stored, with what is unproven of them. Another transaction may
+ * be adding them too: what it knows of them is stored then, and stays.
+ */
+async function addPartly(
+  tx: Transaction,
+  table: PgTable,
+  shown: readonly ShownItem[],
+): Promise<readonly ShownItem[]> {
+  const partly = shown.filter(({ missing }) => missing !== null);
+  if (partly.length === 0) return [];
+  const rows = partly.map(({ row, missing, page_id }) => ({
+    ...row,
+    ...missing?.unproven,
+    page_id,
+  }));
+  const keys = await addUnknown(tx, table, rows);
+  return partly.filter(({ row }) => keys.has(rowKey(row, shapeOf(table).key)));
 }
 
 /** Fills an item's unread values from the known ones, unless its version changed. */
@@ -163,7 +194,7 @@ async function completeFromStored(
   return items.map((item) => {
     const text = rowKey(item.row, key);
     const [row] = item.missing === null ? [] : (own.get(text) ?? []);
-    if (row === undefined) return { ...item, row: { ...item.row, ...item.missing?.unproven } };
+    if (row === undefined) return item;
     return completeItem(
       item,
       { row, children: children.map((sets) => sets.get(text) ?? []) },

@@ -70,6 +70,24 @@ export async function insert(tx: Transaction, table: PgTable, rows: readonly Row
   await tx.execute(sql`${insertOf(table, shapeOf(table).columns, rows)} on conflict do nothing`);
 }
 
+/**
+ * Adds the rows that are not stored; waits for a transaction that adds one of them too.
+ * @returns the keys of those that it added, as `rowKey`
+ */
+export async function addUnknown(
+  tx: Transaction,
+  table: PgTable,
+  rows: readonly Row[],
+): Promise<ReadonlySet<string>> {
+  const { key } = shapeOf(table);
+  const added = await execute(tx).values(z.string)`
+    ${insertOf(table, Object.keys(rows[0] ?? {}), rows)}
+    on conflict do nothing
+    returning ${sql.raw(`json_build_object(${key.map((column) => `'${column}', t."${column}"`).join(', ')})`)}::text
+  `;
+  return new Set(added.map((row) => rowKey(parseExactly(row) as Row, key)));
+}
+
 /** An insert as far as its rows, which are in the order of their keys, so that no two deadlock. */
 function insertOf(table: PgTable, columns: readonly string[], rows: readonly Row[]): SQL {
   const shape = shapeOf(table);

@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { OperationName } from '../../../src/lists/registry.ts';
-import { addressOf, hashOf, load, loadOneByOne, sharedPlaces, stored } from './loader.ts';
+import {
+  addressOf,
+  hashOf,
+  load,
+  loadBeside,
+  loadOneByOne,
+  sharedPlaces,
+  stored,
+} from './loader.ts';
 
 const fresh = sharedPlaces();
 
@@ -8,6 +16,7 @@ const fresh = sharedPlaces();
 const ways = [
   ['after', loadOneByOne],
   ['with', load],
+  ['beside', loadBeside],
 ] as const;
 
 const largest = String(2n ** 256n - 1n);

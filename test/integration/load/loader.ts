@@ -5,7 +5,7 @@ import { decodeItem } from '../../../src/lists/decode.ts';
 import { type OperationName, operations } from '../../../src/lists/registry.ts';
 import { loadPages } from '../../../src/load/load.ts';
 import type { CountsByPage } from '../../../src/load/upsert.ts';
-import { sharedDatabase } from '../../harness/database.ts';
+import { sharedDatabase, untilLocked } from '../../harness/database.ts';
 
 const chainId = 10;
 
@@ -60,6 +60,26 @@ export async function loadOneByOne(
   chain_id = chainId,
 ): Promise<void> {
   for (const page of pages) await load(pool, name, [page], chain_id);
+}
+
+/** The last page while the transaction of those before it is open: it waits for what both bring. */
+export async function loadBeside(
+  pool: Pool,
+  name: OperationName,
+  pages: readonly ServedPage[],
+  chain_id = chainId,
+): Promise<void> {
+  const [written, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const earlier = transact(drizzle(pool), async (tx) => {
+    await loadIn(tx, name, pages.slice(0, -1), chain_id);
+    written.resolve();
+    await gate.promise;
+  });
+  await written.promise;
+  const last = load(pool, name, pages.slice(-1), chain_id);
+  await untilLocked(pool);
+  gate.resolve();
+  await Promise.all([earlier, last]);
 }
 
 const hex = (digits: number) => (n: number) => `0x${n.toString(16).padStart(digits, '0')}`;
