@@ -11,7 +11,7 @@ const claims = `
   select chain_id || '/optimism-batch-blocks', 'optimism_batches', int8range(batch_number, batch_number, '[]')
   from explorer.optimism_batches where state = 'settled' or is_verified`;
 
-/** Open findings with a place that some view calls complete, or that no gap covers; planned once in a session. */
+/** Open findings with a place that some view calls complete, or that no gap of a known list covers; planned once in a session. */
 const disagreements = {
   name: 'disagreements',
   text: `
@@ -26,7 +26,10 @@ const disagreements = {
   from found join (${claims}) as claim using (feed) where claim.range && found.range
   union
   select format('%s %s: %s, and gaps lacks it', feed, place, sentence)
-  from found left join gaps using (feed) where (found.range <@ ranges) is not true
+  from found left join gaps using (feed)
+  where (found.range <@ ranges) is not true
+    -- While the newest batch is searched nothing says how far the list goes.
+    and feed in (select feed from explorer.coverage union select feed from gaps)
   order by what`,
 };
 
