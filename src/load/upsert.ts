@@ -80,10 +80,14 @@ export async function addUnknown(
   rows: readonly Row[],
 ): Promise<ReadonlySet<string>> {
   const { key } = shapeOf(table);
+  // Citus refuses functions in `returning`.
   const added = await execute(tx).values(z.string)`
-    ${insertOf(table, Object.keys(rows[0] ?? {}), rows)}
-    on conflict do nothing
-    returning ${sql.raw(`json_build_object(${key.map((column) => `'${column}', t."${column}"`).join(', ')})`)}::text
+    with added as (
+      ${insertOf(table, Object.keys(rows[0] ?? {}), rows)}
+      on conflict do nothing
+      returning ${sql.raw(columnList(key, 't.'))}
+    )
+    select to_json(added)::text from added
   `;
   return new Set(added.map((row) => rowKey(parseExactly(row) as Row, key)));
 }
