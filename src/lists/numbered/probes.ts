@@ -26,11 +26,11 @@ export async function planSearch(tx: Transaction, run: NumberedRun, from: number
 
 /**
  * The live run's next probe above the latest batch, after the one under way; a failed probe ends it. `base`: the latest
- * known batch when the run began; what is above it is new.
+ * known batch when the run began, or a lower one that it fell to since; what is above it is new.
  */
 export async function follow(tx: Transaction, run: NumberedRun, latest: number) {
   const noted = await execute(tx).value(z.number)`
-    update etl.runs set latest_batch_before = coalesce(latest_batch_before, ${latest}::bigint)
+    update etl.runs set latest_batch_before = least(latest_batch_before, ${latest}::bigint)
     where id = ${run.id}
     returning latest_batch_before::float8
   `;

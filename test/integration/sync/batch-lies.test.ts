@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { batchBlocks, batchWorld, fullBatch } from '../../harness/batch-world.ts';
+import { batchBlocks, batchWorld, fullBatch, times } from '../../harness/batch-world.ts';
 import {
   batchItem,
   blockItem,
@@ -9,6 +9,7 @@ import {
   range,
 } from '../../harness/kept.ts';
 import { inLong } from '../../harness/long-cases.ts';
+import { openRun } from '../../harness/runs.ts';
 
 // A batch waits for what is to come only if what is there does not contradict it.
 
@@ -36,6 +37,24 @@ test('batches that do not meet are open, though none of them is verified yet', a
   await poll(2_880);
 
   expect(await verify()).toMatchObject({ open: [], covered: [{ from: 1, to: 13 }] });
+});
+
+test('a newest batch that lost its blocks while a poll ran leads the poll round in no circle', async () => {
+  const { list, poll, verify, runner, lanes, database } = await batchWorld(7);
+  await poll(0);
+  const live = lanes.find(({ lane }) => lane.lane === 'live');
+  if (live === undefined) throw new Error('no live lane');
+  await openRun(runner.db, live.lane, live.scope);
+  await database.query(`update etl.runs set latest_batch_before = 10 where state = 'open'`);
+  list.batches.set(8, fullBatch(8));
+  let read = 0;
+  // A poll that never ends is cut here.
+  const budget = { spent: false, takePage: () => (read += 1) < 200 };
+
+  const requested = await poll(10, 'schedule', () => budget);
+
+  expect(times(requested, 8)).toBeLessThanOrEqual(4);
+  expect(await verify()).toMatchObject({ open: [], head: ['batch 8: waiting for the next batch'] });
 });
 
 const listed = (number: number): KeptBatch => {
