@@ -27,7 +27,6 @@ import {
 import { coverPages, cursorLoop, cursorText, type ReadPage, type WalkEnd } from './judge.ts';
 import { bottomOf, joins, misplacedIn, topOf, withoutPlace } from './order.ts';
 import { isOrdered, type NormalisedPage } from './page.ts';
-import { withoutKnownPlaces } from './unconfirmed.ts';
 
 /** Pages to commit, and where the page before them ended; read from the ledger if it is unknown. */
 export interface ToCommit {
@@ -93,7 +92,7 @@ async function commitPagesIn(
   let counts: CountsByPage = new Map();
   const contexts = contextsOf(walk, pages, previous);
   const refuted = await kindOf(walk.operation).writePages(tx, contexts, async () => {
-    counts = await loadPages(tx, operation, await withoutKnownPlaces(tx, operation, walk, pages));
+    counts = await loadPages(tx, operation, pages);
     await recordPages(tx, walk, { pages, counts });
     return counts;
   });
