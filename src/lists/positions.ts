@@ -46,9 +46,11 @@ export function placeColumns({ table, order }: OrderedOperation) {
 export function hasKey(list: OrderedOperation, keys: readonly string[]): SQL {
   const isOne = sql`${placeColumns(list).key} = any(${sql.param(keys)}::text[])`;
   const [first, ...others] = list.order.key;
-  if (first === undefined || first.isNumber || others.length === 0) return isOne;
+  // The text of one column is that column, which has an index; of a number, or of several, it is computed.
+  if (first === undefined || (others.length === 0 && !first.isNumber)) return isOne;
   const firsts = keys.map((key) => key.split(',')[0]);
-  return sql`${name(first.column)} = any(${sql.param(firsts)}::text[]) and ${isOne}`;
+  const type = sql.raw(first.isNumber ? 'bigint' : 'text');
+  return sql`${name(first.column)} = any(${sql.param(firsts)}::${type}[]) and ${isOne}`;
 }
 
 /** As SQL: whether an item is above a position. The planner uses the plain bound for a range. */

@@ -52,6 +52,7 @@ const eitherWay: ReadonlySet<string> = new Set([
 
 /** The statements that a backfill lane of a newest-first list plans its walks by. */
 const planning = [
+  'lists/feed.ts hasUnfinished',
   'lists/feed.ts walksCalledFor',
   'lists/newest-first/deep-polls.ts dueDepths',
   'lists/newest-first/deep-polls.ts floorsOf',
@@ -64,7 +65,6 @@ const planning = [
   'lists/newest-first/gaps.ts entryItemAbove',
   'lists/newest-first/gaps.ts gapsOf',
   'lists/newest-first/index.ts hasCoverage',
-  'lists/newest-first/index.ts hasUnfinished',
   'lists/newest-first/run.ts walksOf',
   'lists/newest-first/split.ts beginningOf',
 ];
