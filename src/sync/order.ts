@@ -62,7 +62,10 @@ export function judgeOrder(reported: readonly ReportedPlace[], borders: PageBord
     const others = [...places.filter(({ index }) => !kept.has(index)), ...unplaced];
     return { borders, inOrder: inOrderOnly, others, leadsOn };
   };
-  const placed = ceiling === null ? places : places.filter((place) => inOrder(ceiling, place));
+  const isBelow = (place: OrderKey) =>
+    ceiling === null ||
+    (inOrder(ceiling, place) && !(borders.isEntryAbove && isAt(ceiling, place)));
+  const placed = places.filter(isBelow);
   const isMostlyGone = places.length > 0 && placed.length * 2 <= places.length;
   if (isRenumbered(places, borders) || isMostlyGone) return sorted([], false);
   const within = next === null ? placed : placed.filter((place) => inOrder(place, next));
@@ -153,7 +156,8 @@ function isRenumbered(
 }
 
 /** Whether an item comes before the requested position, as a repeat of the previous page's last does: it is ignored. */
-function isRepeat(place: PlacedItem, { previousLast, entry }: PageBorders): boolean {
+function isRepeat(place: PlacedItem, { previousLast, entry, isEntryAbove }: PageBorders): boolean {
+  if (isEntryAbove) return false;
   if (previousLast !== null && isAt(previousLast, place)) return true;
   if (entry === null || inOrder(entry, place) || place.key === entry.key) return false;
   return previousLast === null ? place.index === 0 : inOrder(previousLast, place);

@@ -102,6 +102,20 @@ test.each<[string, PageLie]>([
   expect((await verify()).open).toEqual([]);
 });
 
+test('an item that wrongly repeats the last number of the page before hides no batch', async () => {
+  const { list, sync, numbers, verify } = await world(50);
+  list.lieOnce(2, ({ items: [, ...others], ...page }) => ({
+    ...page,
+    items: [batchItem({ number: 41 }), ...others],
+  }));
+
+  await sync();
+
+  expect(await numbers()).toEqual(range(1, 50));
+  await sync();
+  expect((await verify()).open).toEqual(['1 item in quarantine']);
+});
+
 test('a number that its page contradicts is quarantined, and its range is open until a person drops it', async () => {
   const { list, sync, numbers, verify } = await world(50);
   list.lie = (page) => ({

@@ -144,6 +144,14 @@ describe('a page of a list that is newest first', () => {
     expect([topOf(judged), joins(judged)]).toEqual([1009, true]);
   });
 
+  test('of a list by number has an item out of order if it repeats the last number of the page before', () => {
+    const above = { ...borders, entry: at(1010), isEntryAbove: true };
+
+    const judged = judgeOrder([found(1010), ...page.slice(1)], above);
+
+    expect(judged.others).toMatchObject([{ index: 0, height: 1010 }]);
+  });
+
   test('uses the items alone if no cursor can be read', () => {
     const opaque = { ...borders, entry: null, next: null };
 
