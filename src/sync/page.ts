@@ -285,7 +285,8 @@ function withoutUncertainPlace(
       ...(named !== false && { extra: { ...(row['extra'] as object | null), ...named } }),
     },
     missing: {
-      columns: [...(missing?.columns ?? []), height],
+      // A mark of an earlier page stays too.
+      columns: [...(missing?.columns ?? []), height, ...(isUnconfirmed ? ['extra'] : [])],
       children: missing?.children ?? [],
       ...(isUnconfirmed && { unproven: { [height]: item.height } }),
     },

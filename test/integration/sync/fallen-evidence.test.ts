@@ -104,6 +104,23 @@ test.each([2, ...inLong(5), pages])(
   },
 );
 
+test('a new item of a page that belongs nowhere has no block of which all items are known', async () => {
+  const { list, sync, query, expectComplete, expectNothingHidden } = await copiedList();
+  const late = { block: 185, id: 2 ** 30, fee: '1' };
+  list.operations = [...list.operations, late];
+  list.lieOnce(2, oneHigh);
+  await sync({ overlapMs: 40_000 });
+
+  const blockOf = `select block_number::int as block from explorer.user_operations where hash = '${hashOf(late.id)}'`;
+  expect(await query(blockOf)).toEqual([{ block: null }]);
+  await expectNothingHidden();
+
+  await sync({ overlapMs: 40_000 });
+
+  expect(await query(blockOf)).toEqual([{ block: late.block }]);
+  await expectComplete();
+});
+
 test('an item out of order that is on no later page of either place has left the list', async () => {
   const { list, sync, removed, expectComplete } = await lyingList();
   const hash = hashOf(2 ** 40);

@@ -1,0 +1,76 @@
+import { sql } from 'drizzle-orm';
+import { execute, type Transaction } from '../db/transaction.ts';
+import type { Operation, OrderedOperation } from '../lists/operation.ts';
+import { hasKey, outOfOrder, placeColumns } from '../lists/positions.ts';
+import type { WalkRow } from '../lists/tables.ts';
+import { z } from 'zod';
+import { coverPages } from './judge.ts';
+import type { NormalisedPage } from './page.ts';
+
+/** An item that names a block, which nothing confirms. */
+interface Unconfirmed {
+  readonly item_key: string;
+  readonly at: number;
+  readonly page_id: number;
+}
+
+/**
+ * New items of pages of which nothing is in order keep the block that they name, unless all items of that block are known:
+ * then it stays in `extra` alone, as of an item out of order. Pages are judged as if each had a transaction of its own.
+ */
+export async function withdrawPlaces(
+  tx: Transaction,
+  operation: Operation,
+  walk: WalkRow,
+  pages: readonly NormalisedPage[],
+): Promise<void> {
+  if (operation.order === null || !operation.order.givesCoverage) return;
+  const { order } = operation;
+  const unconfirmed = pages.map(unconfirmedIn);
+  const heights = unconfirmed.flat().map(({ at }) => at);
+  if (heights.length === 0) return;
+  const verified = await execute(tx).values(z.number)`
+    select height::float8 from unnest(${sql.param(heights)}::bigint[]) as height
+    where height <@ (select range_agg(verified) from etl.coverage where feed = ${walk.feed})
+  `;
+  const items = unconfirmed.flatMap((ofPage, index) => {
+    const before = { pages: pages.slice(0, index), end: null };
+    const { covered } = coverPages(order, walk, before);
+    return ofPage.map((item) => {
+      const isKnown =
+        verified.includes(item.at) ||
+        covered.some(({ from, to }) => item.at >= from && item.at <= to);
+      return { ...item, is_known: isKnown };
+    });
+  });
+  await keepBlocksApart(tx, operation, walk.chain_id, items);
+}
+
+const unconfirmedIn = ({ page_id, rows }: NormalisedPage): Unconfirmed[] =>
+  rows.flatMap(({ key, height, missing }) =>
+    height === null || missing?.unproven === undefined
+      ? []
+      : { item_key: key, at: height, page_id },
+  );
+
+/** Of rows that these pages wrote: the new ones at known blocks, and those that have no block already. */
+async function keepBlocksApart(
+  tx: Transaction,
+  list: OrderedOperation,
+  chainId: number,
+  items: readonly (Unconfirmed & { readonly is_known: boolean })[],
+): Promise<void> {
+  const { table, key, height } = placeColumns(list);
+  const field = sql.param(outOfOrder(list.order));
+  const keys = items.map(({ item_key }) => item_key);
+  await tx.execute(sql`
+    update ${table} as t
+    set ${height} = null, extra = coalesce(extra, '{}') || jsonb_build_object(${field}::text, at)
+    from json_to_recordset(${JSON.stringify(items)}::json)
+      as item(item_key text, at bigint, page_id bigint, is_known boolean)
+    where t.chain_id = ${chainId} and ${hasKey(list, keys)} and ${key} = item_key
+      and t.page_id = item.page_id
+      and case when ${height} is null then not coalesce(extra, '{}') ? ${field}
+               else is_known and first_seen_at = updated_at end
+  `);
+}
