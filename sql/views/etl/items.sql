@@ -27,25 +27,21 @@ create or replace function etl.older_item(
 ) returns bigint
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
-  item record;
-  highest bigint;
+  place bigint := at_most;
+  older bigint;
+  newer bigint;
 begin
-  for item in select * from etl.items_below(of_chain, of_operation, at_most, before, 500) loop
-    if (
-      select 2 * count(*) filter (where near.timestamp < before) > count(*)
-               and 2 * count(*) filter (where near.timestamp < before and place <= 9)
-                   > count(*) filter (where place <= 9)
-      from (
-        select near.timestamp, row_number() over () as place
-        from etl.items_below(of_chain, of_operation, item.height, 'infinity', 128) as near
-      ) as near
-    ) then
-      return item.height;
-    end if;
-    highest := coalesce(highest, item.height);
+  for look in 1..10 loop
+    older := (select item.height from etl.items_below(of_chain, of_operation, place, before, 1) as item);
+    newer := (
+      select min(near.height)
+      from etl.items_below(of_chain, of_operation, older, 'infinity', 128) as near
+      where near.timestamp between before and near.updated_at + interval '1 day'
+    );
+    exit when newer is null;
+    place := newer - 1;
   end loop;
-  -- Ten pages of items that those below do not confirm: none is better than the highest.
-  return highest;
+  return older;
 end
 $$;
 
@@ -64,5 +60,5 @@ end;
 
 comment on function etl.newest_item is 'The highest stored position of a list, and the newest time of the 128 items from there down, or from a height. A time of more than a day after its row was written is wrong and does not count, unless all are so.';
 comment on function etl.items_per_day is 'How many items a day a list has, by its highest stored items, so many at most and none below a height.';
-comment on function etl.older_item is 'The height of the highest stored item of a list, at or below one, that is older than a time, as are most of the nine and of the 128 items from it downward: neither a few wrong times nor a page of them decide.';
+comment on function etl.older_item is 'The height of the highest stored item of a list, at or below one, that is older than a time, as are all of the 128 items from it downward: neither a few wrong times nor a page of them decide. A time of more than a day after its row was written does not count. After ten items that newer ones below contradict, the next older one.';
 comment on function etl.since_stop is 'The height at which a walk that ended at since, and reached a height, went beyond it: two of the five lowest stored items from there upward are older. Null: what is stored now does not say so.';

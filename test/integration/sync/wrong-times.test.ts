@@ -173,6 +173,8 @@ const wrongHeads: readonly (readonly [string, Lie])[] = [
   ['the newest page reports the future', report(future, ...everyItem)],
 ];
 const overlap: Partial<SyncRun> = { overlapMs: deep, resweep: [] };
+/** Four pages: most of the 128 items below are older. */
+const shortOverlap: Partial<SyncRun> = { overlapMs: 80_000, resweep: [] };
 const deepPoll: Partial<SyncRun> = {
   overlapMs: 10_000,
   resweep: [{ depthMs: deep, everyMs: 60_000 }],
@@ -180,6 +182,12 @@ const deepPoll: Partial<SyncRun> = {
 
 test.each([
   ...wrongHeads.slice(0, 3).map(([what, lie]) => ['the overlap', what, lie, overlap] as const),
+  [
+    'a short overlap',
+    'the newest page reports the past',
+    report(past, ...everyItem),
+    shortOverlap,
+  ] as const,
   ...inLong(
     ...wrongHeads.slice(3).map(([what, lie]) => ['the overlap', what, lie, overlap] as const),
   ),
