@@ -73,7 +73,8 @@ const bordersOf = (
   { previousLast, cursor, expected }: Step,
 ): PageBorders => ({
   previousLast,
-  entry: expected ?? (cursor === null ? null : position(cursor)),
+  // Behind an empty page, a cursor that names what is above says what that page skipped.
+  entry: (names === 'first' ? expected : null) ?? (cursor === null ? null : position(cursor)),
   isEntryAbove: names === 'above',
   next: next === null ? null : position(next),
 });

@@ -116,6 +116,19 @@ test('an item that wrongly repeats the last number of the page before hides no b
   expect((await verify()).open).toEqual(['1 item in quarantine']);
 });
 
+test('an empty page that leads on below the requested number covers no batch', async () => {
+  const { list, sync, numbers, verify } = await world(100);
+  list.lie = (page, { cursor }) => (cursor === '61' ? { ...page, items: [] } : null);
+
+  await sync();
+
+  // The gap is read at other cursors.
+  expect(await numbers()).toEqual(range(1, 100));
+  list.lie = honestly;
+  await sync();
+  expect((await verify()).open).toEqual([]);
+});
+
 test('a number that its page contradicts is quarantined, and its range is open until a person drops it', async () => {
   const { list, sync, numbers, verify } = await world(50);
   list.lie = (page) => ({
