@@ -178,7 +178,10 @@ export async function removeBelow(
   walk: WalkEndContext,
 ): Promise<null> {
   if (!walk.isUnbroken) return null;
-  const end = (await lastPlace(tx, walk.walk_id)) ?? aboveAll;
+  const last = await lastPlace(tx, walk.walk_id);
+  // What is listed above a cursor, a walk from there does not know.
+  if (last === null && !(await beganAtHead(tx, walk))) return null;
+  const end = last ?? aboveAll;
   await tx.execute(sql`
     with ${present}
     update ${placeColumns(list).table} as t
@@ -188,3 +191,6 @@ export async function removeBelow(
   `);
   return null;
 }
+
+const beganAtHead = (tx: Transaction, { walk_id }: WalkEndContext) =>
+  execute(tx).has`select from etl.walks where id = ${walk_id} and from_head`;

@@ -1,4 +1,6 @@
-import { test } from 'vitest';
+import { expect, test } from 'vitest';
+import { noItems, oneEach } from '../../harness/kept.ts';
+import { lyingList } from './lying-list.ts';
 import { endsOn, expectOnlyRead, expectWholeHistory, pages } from './false-ends.ts';
 
 test.each(endsOn([1, pages - 1]))(
@@ -10,3 +12,28 @@ test.each(endsOn([4, 1]))(
   'a live poll whose page %i %s above stored operations covers only what it read',
   (nth, _, end) => expectOnlyRead(nth, end),
 );
+
+test('a walk that begins at a cursor without a position, where nothing is listed any more, removes nothing', async () => {
+  const { list, sync, query, removed } = await lyingList(oneEach(1, 600));
+  let emptied: unknown;
+  list.lie = (page, { cursor }) => {
+    const next = page.next_page_params?.['page_token'];
+    if (cursor !== null && cursor === emptied) return noItems;
+    return next === undefined
+      ? null
+      : { ...page, next_page_params: { page_token: `${String(next)},e` } };
+  };
+  await sync();
+  // Two walks read again: the second begins in the middle.
+  const [middle] = await query(`
+    select cursor_in ->> 'page_token' as token from etl.pages
+    where cursor_in is not null order by top desc offset 29 limit 1
+  `);
+  emptied = middle?.['token'];
+  await query(`update etl.feeds set settings = settings || '{"parallel": 2}'`);
+
+  await sync({ again: true, parallel: 2 });
+
+  expect(await query('select from etl.walks where not from_head')).toHaveLength(1);
+  expect(await removed()).toEqual([]);
+});
