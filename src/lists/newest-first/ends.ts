@@ -139,20 +139,39 @@ export async function removeUnplaced(
   tx: Queryable,
   feed: Feed,
 ): Promise<void> {
-  const columns = placeColumns(list);
-  const { table, height, key } = columns;
+  const { table, height, key } = placeColumns(list);
   const field = sql.param(outOfOrder(list.order));
-  // Citus cannot join spread items with pages.
-  const rows = await execute(tx).rows(() =>
-    z.object({ key: z.string(), page_id: z.string(), named: z.string() }),
-  )`
-    select ${key} as key, page_id, extra ->> ${field} as named
-    from ${table}
-    where chain_id = ${feed.chain_id} and ${height} is null and removed_at is null and extra ? ${field}
-    limit ${judgedAtOnce}
-  `;
-  if (rows.length === 0) return;
-  const gone = await execute(tx).values(z.string)`
+  // Each round goes on behind the last key.
+  for (let after: string | undefined = ''; after !== undefined;) {
+    // Citus cannot join spread items with pages.
+    const rows: UnplacedItem[] = await execute(tx).rows(unplacedItemShape)`
+      select ${key} as key, page_id, extra ->> ${field} as named
+      from ${table}
+      where chain_id = ${feed.chain_id} and ${height} is null and removed_at is null and extra ? ${field}
+        and ${key} > ${after}
+      order by ${key}
+      limit ${judgedAtOnce}
+    `;
+    const gone = rows.length === 0 ? [] : await goneOf(tx, rows);
+    if (gone.length > 0) {
+      await tx.execute(sql`
+        with ${present}
+        update ${table} as t set removed_at = present.at, updated_at = present.at
+        from present
+        where chain_id = ${feed.chain_id} and ${hasKey(list, gone)} and ${height} is null
+      `);
+    }
+    after = rows[judgedAtOnce - 1]?.key;
+  }
+}
+
+const unplacedItemShape = () =>
+  z.object({ key: z.string(), page_id: z.string(), named: z.string() });
+type UnplacedItem = z.infer<ReturnType<typeof unplacedItemShape>>;
+
+/** The keys of those that what is covered shows to have left. */
+const goneOf = (tx: Queryable, rows: readonly UnplacedItem[]) =>
+  execute(tx).values(z.string)`
     select key
     from json_to_recordset(${JSON.stringify(rows)}::json) as row(key text, page_id bigint, named numeric)
     join etl.pages on pages.id = page_id
@@ -162,14 +181,6 @@ export async function removeUnplaced(
       and case when top is null then covered = range_merge(covered)::int8multirange
                else int8range(coalesce(bottom, top), top, '[]') <@ covered end
   `;
-  if (gone.length === 0) return;
-  await tx.execute(sql`
-    with ${present}
-    update ${table} as t set removed_at = present.at, updated_at = present.at
-    from present
-    where chain_id = ${feed.chain_id} and ${hasKey(list, gone)} and ${height} is null
-  `);
-}
 
 /** A believed end removes what is stored below it, unless the walk met disorder. */
 export async function removeBelow(
