@@ -20,6 +20,7 @@ import {
   pageFactsShape,
   type PageFacts,
 } from '../sync/page.ts';
+import { withdrawPlaces } from '../sync/unconfirmed.ts';
 import { rowOf } from '../db/column-types.ts';
 
 /** Which quarantined items; a list that is empty names all. */
@@ -143,11 +144,16 @@ interface Origin {
   readonly page: PageFacts;
 }
 
+/** Of a page out of order an item keeps the block that is known, as when the page was written. */
+interface OriginOfItems extends Origin {
+  readonly page: PageFacts & { readonly is_ordered: boolean };
+}
+
 /** Reads items of a page again by the declarations of this version, as of that page. */
 export function readAgain(
   { walk: { operation, chain_id, scope }, page }: Origin,
   items: readonly unknown[],
-  misplaced: Misplaced = [],
+  misplaced: Misplaced,
 ): NormalisedPage {
   const place = { chain_id, scope, position: 0, order: null, misplaced };
   return normalisePage(operations[operation], page, items, place);
@@ -170,7 +176,8 @@ async function retryPage(
   const rows: QuarantinedItem[] = [];
   const kept: Retried['kept'] = [];
   for (const { reason, raw, ...named } of stored) {
-    const read = origin === null ? null : readAgain(origin, [parseExactly(raw)]);
+    const misplaced = origin?.page.is_ordered === true ? [] : 'all';
+    const read = origin === null ? null : readAgain(origin, [parseExactly(raw)], misplaced);
     const [item] = read?.rows ?? [];
     if (Object.values<string>(reasonsOfPage).includes(reason)) kept.push({ ...named, reason });
     else if (item === undefined) {
@@ -193,9 +200,12 @@ async function retryPage(
 }
 
 /** Locks as page commits do: the feed's ends, then the walk. Null: the ledger lacks the page. */
-async function lockOrigin(tx: Transaction, pageId: number): Promise<Origin | null> {
+async function lockOrigin(tx: Transaction, pageId: number): Promise<OriginOfItems | null> {
   const origin = await execute(tx).row(() =>
-    z.object({ walk: rowOf(walks), page: pageFactsShape().omit({ page_id: true }) }),
+    z.object({
+      walk: rowOf(walks),
+      page: pageFactsShape().omit({ page_id: true }).extend({ is_ordered: z.boolean() }),
+    }),
   )`
     select to_jsonb(walks) as walk, to_jsonb(pages.*) as page
     from etl.pages join etl.walks on walks.id = pages.walk_id
@@ -215,6 +225,9 @@ async function writeItems(
   const operation = operations[origin.walk.operation];
   const { page_id } = origin.page;
   const counts = await loadPages(tx, operation, [{ page_id, rows: items }]);
+  await withdrawPlaces(tx, operation, origin.walk, [
+    { page_id, rows: items, order: null, items: 0 },
+  ]);
   if (decidesMembership(origin.walk.operation)) {
     await addHeights(tx, page_id, items);
     // Before the ledger counts the page as clean: what the walk could conclude was decided when it

@@ -133,7 +133,10 @@ export interface CoverageState {
 export function coverPages(
   order: ListOrder | null,
   walk: Pick<WalkRow, 'range_top' | 'cuts'>,
-  read: Readonly<{ pages: readonly NormalisedPage[]; end: WalkEnd | null }>,
+  read: Readonly<{
+    pages: readonly Pick<NormalisedPage, 'order' | 'items'>[];
+    end: WalkEnd | null;
+  }>,
 ): CoverageState {
   let coverage: CoverageState = { rangeTop: walk.range_top, covered: [], cuts: walk.cuts };
   if (order?.givesCoverage !== true || missedEntry(read)) return coverage;

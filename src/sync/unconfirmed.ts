@@ -22,7 +22,7 @@ export async function withdrawPlaces(
   tx: Transaction,
   operation: Operation,
   walk: WalkRow,
-  pages: readonly NormalisedPage[],
+  pages: readonly Pick<NormalisedPage, 'page_id' | 'rows' | 'order' | 'items'>[],
 ): Promise<void> {
   if (operation.order === null || !operation.order.givesCoverage) return;
   const { order } = operation;
@@ -46,7 +46,10 @@ export async function withdrawPlaces(
   await keepBlocksApart(tx, operation, walk.chain_id, items);
 }
 
-const unconfirmedIn = ({ page_id, rows }: NormalisedPage): Unconfirmed[] =>
+const unconfirmedIn = ({
+  page_id,
+  rows,
+}: Pick<NormalisedPage, 'page_id' | 'rows'>): Unconfirmed[] =>
   rows.flatMap(({ key, height, missing }) =>
     height === null || missing?.unproven === undefined
       ? []

@@ -10,7 +10,9 @@ import {
 import { type OperationName, operations as declared } from '../../../src/lists/registry.ts';
 import type { ServedPage } from '../../harness/explorer.ts';
 import { openCopy, shortChain } from '../../harness/sync.ts';
+import { hashOf } from '../../harness/kept.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
+import { copiedList, pages, pageSize } from './lying-list.ts';
 
 const chain = { ...shortChain, batches: { first: 1, count: 3, blocks: 70 }, factories: 60 };
 
@@ -137,6 +139,29 @@ test('retry does not overwrite values of a newer page', async () => {
   expect([rows.length, written]).toEqual([2, 0]);
   expect(await equal()).toEqual({});
   expect(await list()).toEqual([]);
+});
+
+test('an item of a page of which nothing is in order keeps its known block', async () => {
+  const { list, sync, query, db } = await copiedList();
+  const moved = (pages - 1) * pageSize - 4;
+  list.lieOnce(2, ({ items, ...page }) => ({
+    ...page,
+    items: items.map((item, at) => ({
+      ...item,
+      block_number: String(Number(item['block_number']) + 1),
+      ...(at === 4 && { hash: `?${String(item['hash'])}` }),
+    })),
+  }));
+  await sync({ overlapMs: 40_000 });
+  await query(`update etl.quarantine set raw = replace(raw::text, '"?', '"')::jsonb`);
+
+  expect((await retryQuarantined(db, all)).rows).toHaveLength(1);
+
+  expect(
+    await query(`
+      select block_number::int as block from explorer.user_operations where hash = '${hashOf(moved)}'
+    `),
+  ).toEqual([{ block: moved }]);
 });
 
 test('an item that is served again is of the page that served it last', async () => {
