@@ -17,7 +17,10 @@ select border.chain_id, feed,
          int8range(lower_batch, lower_batch + 1), int8range(upper_batch, upper_batch + 1)
        ) as numbers,
        jsonb_build_object(
-         'detail', 'border-not-linked', 'from', lower_batch, 'to', upper_batch
+         'detail', 'border-not-linked',
+         'from', lower_batch,
+         -- Above the newest known batch nothing is wanted yet.
+         'to', least(upper_batch, upper(numbers) - 1)
        ) as finding,
        border.operation, lower_batch, upper_batch, settled_to,
        coalesce(upper_batch <= settled_to, false)

@@ -59,6 +59,12 @@ test('batches whose hashes do not link at their border are open, across an empty
     { from_batch: 5, to_batch: 5 },
     { from_batch: 3, to_batch: 3 },
   ]);
+
+  // No gap has a number that is not wanted.
+  await query(`update etl.feeds set target_numbers = '{[1,5)}' where kind = 'numbered'`);
+  expect((await findings()).filter((what) => what.includes('border'))).toEqual([
+    '10/optimism-batch-blocks batches 3 to 4: heights or hashes do not link at the border',
+  ]);
 });
 
 test('each finding is reported with the command that fixes it, and the feed with what that costs', async () => {
