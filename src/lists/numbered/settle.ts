@@ -359,7 +359,12 @@ async function noteObservation({ list, tx, walk }: Ending): Promise<void> {
       ) as judged
       where walk_id = ${walk.walk_id}
     ), before as (
-      select * from etl.batch_observations
+      select *, exists (
+        -- Until a higher one was there, an empty number said only that its batch had not come yet.
+        select from etl.walks as higher
+        where higher.feed = ${walk.feed} and batch > batch_number and id < walk_id and items > 0
+      ) as is_below_another
+      from etl.batch_observations
       where chain_id = ${walk.chain_id} and operation = ${list.name}
         and batch_number = ${walk.scope.batch}
     )
@@ -377,7 +382,9 @@ async function noteObservation({ list, tx, walk }: Ending): Promise<void> {
              when before.walk_id = ${walk.walk_id} then greatest(before.times_seen, 1)
              when (before.bottom, before.parent_hash)
                     is not distinct from (seen.bottom, seen.parent_hash)
-               and before.times_seen > 0 then before.times_seen + 1
+               and before.times_seen > 0
+               and (seen.bottom is not null or before.run_id = ${walk.run_id} or is_below_another)
+             then before.times_seen + 1
              else 1
            end,
            ${walk.walk_id}::bigint,

@@ -135,6 +135,20 @@ test('an item out of order that is on no later page of either place has left the
   expect(await removed()).toEqual([hash]);
 });
 
+test('a number that was empty before its batch came is not empty by one false answer', async () => {
+  const { list, poll, verify, states } = await batchWorld(0, { fromBatch: 1, toBatch: 3 });
+  await poll(0);
+  for (const number of range(1, 3)) list.batches.set(number, [{ height: 1_000 + number }]);
+  const answers = [noItems];
+  list.lie = (_, { batch }) => (batch === 1 ? (answers.pop() ?? null) : null);
+
+  await poll(1_440);
+
+  expect(answers).toEqual([]);
+  expect(await states()).toMatchObject({ 1: 'settled', 2: 'settled' });
+  expect((await verify()).open).toEqual([]);
+});
+
 /** Numbers of which 5 has no batch: blocks go on from 4 to 6. */
 const places = new Map([1, 2, 3, 4, 6, 7, 8, 9].map((number, place) => [number, place + 1]));
 
