@@ -136,8 +136,13 @@ type Conclusion = z.infer<ReturnType<typeof conclusionShape>>;
  */
 function hasMoved(list: RankedOperation, walk: WalkContext): SQL {
   const { table, key } = namesOf(list);
+  // Of an end without items, the cursor alone says that more was listed.
+  const { cursor, isConclusive } = walk;
+  const named = cursor !== null && isConclusive ? list.ranking.position(cursor)?.key : null;
   return sql`exists (
     select from etl.ranking_entries where walk_id = ${walk.walk_id} and has_moved
+  ) or ${named ?? null}::text is not null and not exists (
+    select from etl.ranking_entries where walk_id = ${walk.walk_id} and key = ${named ?? null}
   ) or (
     with before as (
       select key

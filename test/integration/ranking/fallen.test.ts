@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { addressOf, honestly, type Page, range } from '../../harness/kept.ts';
+import { addressOf, honestly, noItems, type Page, range } from '../../harness/kept.ts';
 import { openRunner } from '../../harness/runner.ts';
 import { followLists, plainChain } from '../../harness/sync.ts';
 import { pageSize } from '../sync/lying-list.ts';
@@ -44,6 +44,17 @@ test('what a single walk of three met, while rows moved, is in no first ranking'
   expect(await poll(1)).toEqual(['finished']);
 
   expect(walk).toBe(3);
+  expect(await ranked()).toEqual(range(1, 60).map(addressOf));
+});
+
+test('a first ranking that ends without the item of its last cursor is read again', async () => {
+  const { list, poll, ranked } = await rankedWorld();
+  const answers = [noItems, noItems];
+  list.lie = (_, { cursor }) => (cursor === null ? null : (answers.pop() ?? null));
+
+  expect(await poll(1)).toEqual(['finished']);
+
+  expect(answers).toEqual([]);
   expect(await ranked()).toEqual(range(1, 60).map(addressOf));
 });
 
