@@ -4,7 +4,7 @@ import { publishChanges } from '../db/changes.ts';
 import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { parseExactly } from '../exact-number.ts';
 import { lockEnds } from '../lists/feed.ts';
-import { decidesMembership } from '../lists/index.ts';
+import { decidesMembership, hasHistory } from '../lists/index.ts';
 import type { ItemRows } from '../lists/operation.ts';
 import { operations } from '../lists/registry.ts';
 import { walks, type WalkRow } from '../lists/tables.ts';
@@ -172,6 +172,7 @@ async function retryPage(
     order by id
     for update
   `;
+  const isUnranked = origin !== null && (await lacksRanking(tx, origin.walk));
   const items: ItemRows[] = [];
   const rows: QuarantinedItem[] = [];
   const kept: Retried['kept'] = [];
@@ -183,7 +184,8 @@ async function retryPage(
     else if (item === undefined) {
       const absent = 'the page that served it is not in the ledger';
       kept.push({ ...named, reason: read?.quarantined[0]?.reason ?? absent });
-    } else {
+    } else if (isUnranked) kept.push({ ...named, reason: unranked });
+    else {
       items.push(item);
       rows.push(named);
     }
@@ -198,6 +200,16 @@ async function retryPage(
   await addToCoverage(tx, origin.walk, { inserted });
   return { rows, written: inserted + changed, kept };
 }
+
+const unranked = 'it can be read now: retry it after the next ranking, which gives it a rank';
+
+/** Whether no later run has published a ranking: without the item the newest one would count as whole. */
+const lacksRanking = async (tx: Transaction, { operation, feed, run_id }: WalkRow) =>
+  !hasHistory(operation) &&
+  !(await execute(tx).has`
+    select from etl.rankings join etl.walks on walks.id = walk_id
+    where rankings.feed = ${feed} and run_id > ${run_id}
+  `);
 
 /** Locks as page commits do: the feed's ends, then the walk. Null: the ledger lacks the page. */
 async function lockOrigin(tx: Transaction, pageId: number): Promise<OriginOfItems | null> {

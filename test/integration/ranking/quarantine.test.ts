@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { freshDatabase } from '../../harness/database.ts';
 import { answered } from '../../harness/explorer.ts';
 import { plainChain, runSync } from '../../harness/sync.ts';
+import { retryQuarantined } from '../../../src/quarantine/quarantine.ts';
 
 const addressOf = (id: number) => `0x${id.toString(16).padStart(40, '0')}`;
 
@@ -22,6 +23,7 @@ async function factoriesWorld() {
   const database = await freshDatabase();
   return {
     list,
+    database,
     sync: async (): Promise<number> => {
       list.requests = 0;
       await runSync(database, { url, chains: [plainChain], operations: ['factories'] });
@@ -86,4 +88,31 @@ test('an unreadable count is not stored: the known one stays, and the history ge
     [31, 20],
     [30, 31, 20],
   ]);
+});
+
+test('an item that can be read now waits for the next ranking: the newest one has no rank for it', async () => {
+  const { list, sync, missing, database } = await factoriesWorld();
+  const retry = async () => {
+    const all = { chains: [], operations: [], ids: [], reason: null };
+    const { rows, kept } = await retryQuarantined(database.db, all);
+    const covered = await database.query('select from explorer.coverage');
+    return { rows: rows.length, kept: kept.length, covered: covered.length };
+  };
+  list.accounts = new Map<number, unknown>([
+    [1, 30],
+    [2, noAddress],
+    [3, 10],
+  ]);
+  await sync();
+  await database.query(
+    `update etl.quarantine set raw = replace(raw::text, '"0x"', '"${addressOf(2)}"')::jsonb`,
+  );
+
+  expect(await retry()).toEqual({ rows: 0, kept: 1, covered: 0 });
+
+  list.accounts.set(2, 20);
+  await sync();
+  expect(await retry()).toEqual({ rows: 1, kept: 0, covered: 1 });
+  expect(await database.query('select from explorer.factories where rank is null')).toEqual([]);
+  expect(await missing()).toEqual([]);
 });

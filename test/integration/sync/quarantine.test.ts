@@ -270,7 +270,7 @@ test('a dropped item is no longer open, and is noted until its range is read wit
 });
 
 test('a dropped item can be retried by its id', async () => {
-  const { reports, list, retry, drop, fix } = await spoiled('factories');
+  const { reports, list, retry, drop, fix } = await spoiled('user-operations');
   const ids = (await list()).map(({ id }) => id);
   await drop({ ids });
   await fix();
