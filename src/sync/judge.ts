@@ -129,12 +129,15 @@ export interface CoverageState {
   readonly cuts: number;
 }
 
+type CoveredPage = Pick<NormalisedPage, 'order' | 'items'> &
+  Partial<Pick<NormalisedPage, 'cursor_in'>>;
+
 /** What pages add to their walk's coverage, if its list has an order that gives coverage. */
 export function coverPages(
   order: ListOrder | null,
-  walk: Pick<WalkRow, 'range_top' | 'cuts'>,
+  walk: Pick<WalkRow, 'range_top' | 'cuts' | 'empty_run'>,
   read: Readonly<{
-    pages: readonly Pick<NormalisedPage, 'order' | 'items'>[];
+    pages: readonly CoveredPage[];
     end: WalkEnd | null;
   }>,
 ): CoverageState {
@@ -143,10 +146,24 @@ export function coverPages(
   for (const page of read.pages) {
     if (page.order !== null) coverage = coverPage(coverage, page.order, page.items);
   }
-  if (read.end?.is !== 'end') return coverage;
-  const last = read.pages.at(-1)?.order;
-  return coverEnd(coverage, last ? claimedBy(last) : []);
+  const last = read.pages.at(-1);
+  if (read.end?.is !== 'end' || last === undefined) return coverage;
+  const emptyRun =
+    read.pages.at(-2)?.items === 0 ? 1 : read.pages.length === 1 ? walk.empty_run : 0;
+  if (skipsUnknown(order, last, emptyRun)) return cutRange(coverage);
+  return coverEnd(coverage, last.order ? claimedBy(last.order) : []);
 }
+
+/** Whether an empty end may lie far below the page before: nothing joins the two if its cursor names no item, or an empty page is between. */
+const skipsUnknown = (
+  order: ListOrder,
+  { items, cursor_in = null }: CoveredPage,
+  emptyRun: number,
+): boolean =>
+  items === 0 && order.names === 'first' && (emptyRun > 0 || namedBy(order, cursor_in) === null);
+
+const cutRange = (before: CoverageState): CoverageState =>
+  before.rangeTop === null ? before : { ...before, rangeTop: null, cuts: before.cuts + 1 };
 
 /**
  * Extends coverage by one page: pages that follow each other verify the blocks between their ends, both excluded. Disorder
@@ -154,12 +171,12 @@ export function coverPages(
  */
 export function coverPage(before: CoverageState, order: PageOrder, items: number): CoverageState {
   const { inOrder, borders } = order;
-  // An empty page skips nothing if the next one begins with the item that was requested.
-  if (items === 0 && borders.entry !== null) return before;
+  // An empty page skips nothing if the next one begins with the item that was requested, or if its cursor names the item above.
+  const mayFollow = borders.entry !== null && (!borders.isEntryAbove || joins(order));
+  if (items === 0 && mayFollow) return before;
   if (inOrder.length === 0) {
     // The next page begins a new range; without one nothing is cut.
-    const isCut = before.rangeTop !== null || items > 0;
-    return { ...before, rangeTop: null, cuts: before.cuts + (isCut ? 1 : 0) };
+    return items > 0 ? { ...before, rangeTop: null, cuts: before.cuts + 1 } : cutRange(before);
   }
   const claimed = claimedBy(order);
   const goesOnHere = before.rangeTop !== null && joins(order);

@@ -129,6 +129,32 @@ test('an empty page that leads on below the requested number covers no batch', a
   expect((await verify()).open).toEqual([]);
 });
 
+const farDown = { id: 20, items_count: 10 };
+
+test.each<[string, PageLie]>([
+  [
+    'a cursor',
+    (page, { cursor }) => (cursor === '71' ? { ...page, next_page_params: farDown } : null),
+  ],
+  [
+    'an empty page',
+    (_, { cursor }) => (cursor === '61' ? { items: [], next_page_params: farDown } : null),
+  ],
+])('an empty end to which %s skips covers and removes no batch', async (_, lie) => {
+  const { list, sync, verify, numbers } = await world(0);
+  list.listed = batchesOf(20, 100);
+  list.lie = lie;
+  await sync();
+  expect((await verify()).open).toEqual(['batches 0 to 61: not downloaded']);
+
+  list.lie = honestly;
+  await sync();
+  list.lie = lie;
+  await sync({ again: true });
+
+  expect(await numbers('removed_at is null')).toEqual(range(20, 100));
+});
+
 test('a number that its page contradicts is quarantined, and its range is open until a person drops it', async () => {
   const { list, sync, numbers, verify } = await world(50);
   list.lie = (page) => ({

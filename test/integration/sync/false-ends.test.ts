@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { honestly, noItems, oneEach } from '../../harness/kept.ts';
+import { honestly, noItems, oneEach, type PageLie } from '../../harness/kept.ts';
 import { endsOn, expectOnlyRead, expectWholeHistory, rows, shortList } from './false-ends.ts';
 import { copiedList, forTheEnd, lyingList, pageSize, reversed, tokenOf } from './lying-list.ts';
 
@@ -38,6 +38,29 @@ test('a page without the field next_page_params ends no list, however often it i
   expect((await open()).join()).toMatch(/envelope-invalid: .*no field next_page_params/u);
   list.lie = honestly;
   await sync();
+  await expectComplete();
+});
+
+/** A cursor that names no operation, below all of a list that begins at block 20. */
+const farDown = { page_token: `19,0x${'f'.repeat(64)}`, page_size: pageSize };
+
+test.each<[string, PageLie]>([
+  ['a cursor', (page) => ({ ...page, next_page_params: farDown })],
+  ['an empty page', () => ({ items: [], next_page_params: farDown })],
+])('an empty end to which %s skips hides and removes no operation', async (_, lie) => {
+  const { list, sync, open, removed, expectComplete } = await lyingList(oneEach(20, 100));
+  const skips: PageLie = (page, request) =>
+    request.cursor === tokenOf(60) ? lie(page, request) : null;
+  list.lie = skips;
+  await sync();
+  expect(await open()).toEqual([expect.stringMatching(/^blocks 0 to \d+: not downloaded$/u)]);
+
+  list.lie = honestly;
+  await sync();
+  list.lie = skips;
+  await sync({ again: true });
+
+  expect(await removed()).toEqual([]);
   await expectComplete();
 });
 
