@@ -293,7 +293,11 @@ async function recordQuarantined(
     from json_populate_recordset(null::etl.quarantine, ${JSON.stringify(entries)}::json)
     order by raw_hash, page_id
     on conflict (feed, raw_hash, md5(scope::text)) do update
-    set last_page_id = excluded.last_page_id
+    set last_page_id = excluded.last_page_id,
+        -- Neighbours that came since show how far away it may be; a page that belongs nowhere shows nothing.
+        from_block = case when excluded.to_block is null then t.from_block
+                          else least(coalesce(t.from_block, 0), coalesce(excluded.from_block, 0)) end,
+        to_block = case when t.to_block is not null then greatest(t.to_block, excluded.to_block) end
     where coalesce(t.last_page_id, t.page_id) < excluded.last_page_id
   `);
 }

@@ -10,7 +10,7 @@ import {
 import { type OperationName, operations as declared } from '../../../src/lists/registry.ts';
 import type { ServedPage } from '../../harness/explorer.ts';
 import { openCopy, shortChain } from '../../harness/sync.ts';
-import { hashOf } from '../../harness/kept.ts';
+import { hashOf, oneEach } from '../../harness/kept.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
 import { copiedList, pages, pageSize } from './lying-list.ts';
 
@@ -171,6 +171,23 @@ test('an item that is served again is of the page that served it last', async ()
   const after = await list();
   expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
   expect(after.every(({ page_id }, index) => page_id > (before[index]?.page_id ?? 0))).toBe(true);
+});
+
+test('an item at the head can be in each block between its neighbours once others are above it', async () => {
+  const { list, sync, covered } = await copiedList();
+  list.lie = (page) => ({
+    ...page,
+    items: page.items.map((item) =>
+      item['block_number'] === '205' ? { ...item, hash: 'none' } : item,
+    ),
+  });
+  list.operations = [...list.operations, { block: 205, id: 205 }];
+  await sync();
+  list.operations = [...list.operations, ...oneEach(208, 218)];
+
+  await sync();
+
+  expect(await covered()).toEqual(['0 to 199', '209 to 216']);
 });
 
 test('an item that still cannot be read stays, with its current reason', async () => {
