@@ -226,10 +226,22 @@ async function noteRemovals(
       select skipped
       from jump
       where not exists (
-        select from etl.pages
+        select from etl.pages as other
         where feed = ${walk.feed}
           and walk_id <> ${walk.walk_id}
           and jumped && skipped
+          -- Not if another walk has shown these blocks since.
+          and not exists (
+            select from etl.pages as shown
+            where feed = ${walk.feed}
+              and id > other.id
+              and id < ${walk.page_id}
+              and walk_id not in (other.walk_id, ${walk.walk_id})
+              and is_ordered
+              and jumped is null
+              and top >= lower(other.jumped * skipped)
+              and bottom < upper(other.jumped * skipped)
+          )
       )
     ), noted as (
       update etl.pages set jumped = skipped from unbelieved where id = ${walk.page_id}

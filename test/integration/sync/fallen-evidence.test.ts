@@ -6,6 +6,7 @@ import {
   noItems,
   oneEach,
   type Page,
+  type PageLie,
   range,
   timeOf,
 } from '../../harness/kept.ts';
@@ -75,6 +76,24 @@ test('a bound that false times have reached is open once the same items report o
   expect(await wanted()).toBe(451);
   await sync(bounded);
   expect(await open()).toEqual([]);
+});
+
+test('operations that two pages skip stay if another page has shown them in between', async () => {
+  const { list, sync, removed, expectComplete } = await copiedList();
+  const overlap = { overlapMs: 40_000 };
+  const skips: PageLie = (page) => ({
+    ...page,
+    items: page.items.filter((item) => !/19[2-7]/u.test(String(item['block_number']))),
+  });
+  list.lieOnce(1, skips);
+  await sync(overlap);
+  await sync(overlap);
+
+  list.lieOnce(1, skips);
+  await sync(overlap);
+
+  expect(await removed()).toEqual([]);
+  await expectComplete();
 });
 
 /** A page whose numbers are all one too high. */
