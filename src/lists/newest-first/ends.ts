@@ -175,11 +175,23 @@ const goneOf = (tx: Queryable, rows: readonly UnplacedItem[]) =>
     select key
     from json_to_recordset(${JSON.stringify(rows)}::json) as row(key text, page_id bigint, named numeric)
     join etl.pages on pages.id = page_id
+    join etl.walks as own on own.id = walk_id
     join etl.feed_coverage on feed_coverage.feed = pages.feed
     where (named > highest or named::bigint <@ covered)
+      -- What was read of the named block before the page does not say that the item has left.
+      and exists (
+        select from etl.walks as later
+        where later.feed = pages.feed
+          and later.run_id >= own.run_id
+          and (later.verified @> named::bigint or (later.from_head and later.id > own.id and later.top < named))
+          and not exists (
+            select from etl.pages as earlier
+            where earlier.walk_id = later.id and earlier.id <= pages.id and earlier.bottom <= named
+          )
+      )
       -- A page of which nothing is in order has no place: all of the list has to be read.
-      and case when top is null then covered = range_merge(covered)::int8multirange
-               else int8range(coalesce(bottom, top), top, '[]') <@ covered end
+      and case when pages.top is null then covered = range_merge(covered)::int8multirange
+               else int8range(coalesce(pages.bottom, pages.top), pages.top, '[]') <@ covered end
   `;
 
 /** A believed end removes what is stored below it, unless the walk met disorder. */

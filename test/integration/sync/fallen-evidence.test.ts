@@ -168,6 +168,23 @@ test('a number that was empty before its batch came is not empty by one false an
   expect((await verify()).open).toEqual([]);
 });
 
+test('an item out of order stays if the block that it names was read before it, and not since', async () => {
+  const { list, sync, removed, open } = await copiedList();
+  const late = { block: 50, id: 2 ** 30 };
+  list.operations = [...list.operations, ...oneEach(201, 240), late];
+  list.lieOnce(2, (page) => ({
+    ...page,
+    items: page.items.map((item, at) =>
+      at === 4 ? { ...item, hash: hashOf(late.id), block_number: '50' } : item,
+    ),
+  }));
+  await sync();
+  await sync();
+
+  expect(await open()).toEqual([]);
+  expect(await removed()).toEqual([]);
+});
+
 /** Numbers of which 5 has no batch: blocks go on from 4 to 6. */
 const places = new Map([1, 2, 3, 4, 6, 7, 8, 9].map((number, place) => [number, place + 1]));
 
