@@ -229,6 +229,36 @@ export async function handOff(
   await tx.execute(sql`update etl.walks set floor = ${top} where ${higherWalks(arriving, top)}`);
 }
 
+/**
+ * Takes back what walks above covered from their last item down, if they took it for the list's end before this walk arrived
+ * below it. Runs after the checkpoint, which has locked the coverage.
+ */
+export async function withdrawEnds(
+  tx: Transaction,
+  arriving: Arriving,
+  [first]: readonly ReadPage[],
+): Promise<void> {
+  const top = first?.page.order ? topOf(first.page.order) : null;
+  if (top === null || missedEntry(first)) return;
+  const isFallen = await execute(tx).has`
+    update etl.walks
+    set verified = verified - int8multirange(int8range(0, bottom, '[]'))
+    where ${sharing(arriving)}
+      and state = 'finished'
+      and reason is null
+      and bottom > ${top}
+      and (id = ${arriving.first} or ${entryHeight} > ${arriving.height})
+    returning id
+  `;
+  if (!isFallen) return;
+  await tx.execute(sql`
+    update etl.coverage as kept
+    set verified = walked.verified
+    from etl.ledger_coverage as walked
+    where kept.feed = ${arriving.walk.feed} and walked.feed = kept.feed and walked.lane = kept.lane
+  `);
+}
+
 /** What pages add to their walk, and its state after them. */
 export function advanceOf(kept: readonly ReadPage[], counts: CountsByPage, end: WalkEnd | null) {
   const pages = kept.map(({ page }) => page);

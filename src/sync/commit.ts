@@ -23,6 +23,7 @@ import {
   beginHandOff,
   lockWalk,
   moveCheckpoint,
+  withdrawEnds,
 } from './checkpoint.ts';
 import { coverPages, cursorLoop, cursorText, type ReadPage, type WalkEnd } from './judge.ts';
 import { bottomOf, joins, misplacedIn, topOf, withoutPlace } from './order.ts';
@@ -114,8 +115,10 @@ async function commitPagesIn(
   const drift = await recordDrift(tx, walk, pages, alwaysPresent);
   const advance = advanceOf(kept, counts, end);
   const reason = remark ?? advance.reason;
+  const moved = await moveCheckpoint(tx, walk, { ...advance, reason, coverage });
+  if (arriving !== null) await withdrawEnds(tx, arriving, kept);
   return {
-    walk: await moveCheckpoint(tx, walk, { ...advance, reason, coverage }),
+    walk: moved,
     end,
     /** Where its last page ends, for the next one. */
     previousLast: last === undefined ? null : endOf(last),

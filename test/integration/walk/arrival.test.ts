@@ -7,9 +7,11 @@ import type { WalkRow } from '../../../src/lists/tables.ts';
 import { arrivingWalk, handOff, beginHandOff } from '../../../src/sync/checkpoint.ts';
 import { judgeOrder } from '../../../src/sync/order.ts';
 import { normalisePage, type PageFacts } from '../../../src/sync/page.ts';
+import { verifyFeeds } from '../../../src/status/verify.ts';
 import { freshDatabase, untilLocked } from '../../harness/database.ts';
 import { answered } from '../../harness/explorer.ts';
-import { hashOf, keepLists } from '../../harness/kept.ts';
+import { hashOf, keepLists, oneEach } from '../../harness/kept.ts';
+import { inWords } from '../../harness/ledger.ts';
 import { beginRun, claim, openContender, walkOn } from '../../harness/runner.ts';
 import { plainChain } from '../../harness/sync.ts';
 import { openRun } from '../../harness/runs.ts';
@@ -95,6 +97,40 @@ test('a hand-off waits for one below it that is in progress, and ends there', as
   });
 
   expect(await above).toBe(290);
+});
+
+test('an end above a walk that is handed off later covers nothing below its last item', async () => {
+  const list = await keepLists({ operations: oneEach(1, 200) });
+  const database = await freshDatabase();
+  const settings = { chains: [plainChain], operations: ['user-operations'], pageSize: 10 };
+  const engine = await openContender(database, { url: list.url, ...settings });
+  const run = await beginRun(engine, lane, {});
+  const first = await claim(engine, run);
+  if (first === null) throw new Error('the run has no walk');
+  const key = `0x${'f'.repeat(64)}`;
+  await database.query(
+    `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, cursor, from_head)
+     values (10, 'user-operations', 'backfill', $1, 'newest-first', $2, $3, false)`,
+    [
+      run.id,
+      { entry: { height: 100, key }, remainder_of: first.id },
+      { page_token: `100,${key}`, page_size: 10 },
+    ],
+  );
+  list.lie = (page, { cursor }) =>
+    cursor === `180,${hashOf(180)}` ? { ...page, next_page_params: null } : null;
+  await walkOn(engine, first, 100);
+
+  const below = await claim(engine, run);
+  if (below === null) throw new Error('the run has no second walk');
+  await walkOn(engine, below, 100);
+
+  const [{ covered, open } = {}] = (await verifyFeeds(engine.db)).map(inWords);
+  expect(covered).toMatchObject([
+    { from: 0, to: 98 },
+    { from: 172, to: 198 },
+  ]);
+  expect(open).toContain('blocks 99 to 171: not downloaded');
 });
 
 test('the walks beside one that takes over a part of another commit at once', async () => {
