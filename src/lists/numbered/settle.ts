@@ -359,12 +359,13 @@ async function noteObservation({ list, tx, walk }: Ending): Promise<void> {
       ) as judged
       where walk_id = ${walk.walk_id}
     ), before as (
-      select *, exists (
-        -- Until a higher one was there, an empty number said only that its batch had not come yet.
-        select from etl.walks as higher
-        where higher.feed = ${walk.feed} and batch > batch_number and id < walk_id and items > 0
-      ) as is_below_another
-      from etl.batch_observations
+      -- Until a higher one was there, an empty number said only that its batch had not come yet.
+      select *, (
+        select higher.walk_id < own.walk_id from etl.batch_observations as higher
+        where (higher.chain_id, higher.operation) = (own.chain_id, own.operation)
+          and higher.batch_number > own.batch_number and higher.bottom is not null
+        order by higher.batch_number limit 1) as is_below_another
+      from etl.batch_observations as own
       where chain_id = ${walk.chain_id} and operation = ${list.name}
         and batch_number = ${walk.scope.batch}
     )
