@@ -29,6 +29,7 @@ export async function lockWalk(
     z.object({
       used: z.array(z.string()),
       always_present: z.array(z.string()),
+      floor: z.number().nullable(),
     }),
   )`/* lock walk */
     select array(
@@ -44,7 +45,7 @@ export async function lockWalk(
         )
     ) as used, array(
       select path from etl.always_present_fields where always_present_fields.feed = walks.feed
-    ) as always_present,
+    ) as always_present, floor::float8 as floor,
       case when ${!concludes} then set_config('synchronous_commit', 'off', true) end
     from etl.walks
     where id = ${walk.id} and revision = ${walk.revision} and state = 'running'
@@ -58,6 +59,8 @@ export async function lockWalk(
     used: new Set(row.used.map(Number)),
     /** Fields that were on every item of a page of the feed. */
     alwaysPresent: new Set(row.always_present),
+    /** Others raise it: it is that of now. */
+    floor: row.floor,
   };
 }
 

@@ -19,6 +19,7 @@ import { archiveBodies } from './archive.ts';
 import {
   advanceOf,
   arrivingWalk,
+  FencedError,
   handOff,
   beginHandOff,
   lockWalk,
@@ -82,7 +83,10 @@ async function commitPagesIn(
   if (arriving !== null) await beginHandOff(tx, arriving);
   const cursors = read.map(({ page }) => page.cursor_out);
   const isEnding = announced !== null;
-  const { used, alwaysPresent } = await lockWalk(tx, walk, cursors, isEnding);
+  const { used, alwaysPresent, floor } = await lockWalk(tx, walk, cursors, isEnding);
+  if (announced?.is === 'end' && floor !== walk.floor) {
+    throw new FencedError(`walk ${walk.id} has got a stop height since its end was judged`);
+  }
   const { kept, end } = untilLoop(read, used);
   // The end of a walk waits for the disk: others rely on it.
   if (end !== null && !isEnding) {

@@ -133,6 +133,20 @@ test('an end above a walk that is handed off later covers nothing below its last
   expect(open).toContain('blocks 99 to 171: not downloaded');
 });
 
+test('an end that was judged before a walk below was handed off is judged again', async () => {
+  const list = await keepLists({ operations: oneEach(1, 5) });
+  const database = await freshDatabase();
+  const settings = { chains: [plainChain], operations: ['user-operations'], pageSize: 10 };
+  const engine = await openContender(database, { url: list.url, ...settings });
+  const first = await claim(engine, await beginRun(engine, lane, {}));
+  if (first === null) throw new Error('the run has no walk');
+  await database.query(`update etl.walks set floor = 3`);
+
+  expect(await walkOn(engine, first, 100)).toMatchObject({ is: 'fenced' });
+
+  expect(await database.query('select state from etl.walks')).toEqual([{ state: 'running' }]);
+});
+
 test('the walks beside one that takes over a part of another commit at once', async () => {
   const url = await answered(() => ({
     body: {
