@@ -10,6 +10,7 @@ select relname::text as table_name,
             when attname ~ '^gas_(used|limit)$' then 'gas'
             when atttypid = 'timestamptz'::regtype then 'UTC'
             when atttypid = 'date'::regtype then 'UTC day'
+            when described.text ~ '\ywei per gas\y' then 'wei per gas'
             when described.text ~ '\ywei\y' then 'wei' end as unit,
        substring(described.text from 'API fields? ([^;.]*(?:\.[a-z_\[]+[^;.]*)*)') as source,
        attnum = any (own_key.columns) as is_key,
@@ -38,7 +39,7 @@ comment on column explorer.dictionary.kind is 'table or view.';
 comment on column explorer.dictionary.column_name is 'Name of the column. Null: the row is about the table.';
 comment on column explorer.dictionary.position is 'Place of the column, from 1; 0 is the table.';
 comment on column explorer.dictionary.type is 'Type of the column. Null: the row is about the table.';
-comment on column explorer.dictionary.unit is 'What it is counted in: wei, gas, bytes, seconds, percent, UTC; native_symbol: the currency that the column native_symbol names. Null: nothing of that kind.';
+comment on column explorer.dictionary.unit is 'What it is counted in: wei, wei per gas, gas, bytes, seconds, percent, UTC; native_symbol: the currency that the column native_symbol names. Null: nothing of that kind.';
 comment on column explorer.dictionary.source is 'Where the value comes from: a field of the API, with older names. Null: from the program, or the comment says it in other words.';
 comment on column explorer.dictionary.is_key is 'Whether it is part of the primary key. Null: it is not, or a view has no key.';
 comment on column explorer.dictionary.is_nullable is 'Whether it may be null. Null: the row is about the table.';
