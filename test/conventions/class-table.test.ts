@@ -54,6 +54,13 @@ test('each reason of docs/operating.md raises the alert that it names', () => {
   expect(documented).toEqual(reasonCodes.map((code) => [code, alertsOf(code)]));
 });
 
+test('every reason that only a person can end raises an alert', () => {
+  const silent = table('reason').filter(
+    ([code, severity]) => severity === 'action' && alertsOf(code ?? '') === '',
+  );
+  expect(silent).toEqual([]);
+});
+
 test('each class gives its feed one reason, with the severity and readiness of docs/operating.md', () => {
   const facts = new Map(table('reason').map(([code, ...own]) => [code, own]));
   const given = Object.entries(failures).flatMap(([name, rule]) => {
