@@ -33,7 +33,7 @@ const verifiedFeed = z.strictObject({
         newest_as_of: isoTime.describe('The newest walk that verifies a part of it.'),
       }),
     )
-    .describe('The verified ranges.'),
+    .describe('The verified ranges. From 1 to 0: the ranking is empty.'),
   open: z.array(finding).describe('What keeps the feed from being complete.'),
   notes: z.array(finding).describe('What limits the completeness, or is to be known.'),
 });

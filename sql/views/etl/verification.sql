@@ -32,19 +32,7 @@ select feed, from_block as "from", to_block as "to", as_of, newest_as_of
 from explorer.coverage
 where unit <> 'ranking'
 union all
--- All ranks: an item in quarantine can have any of them.
-select feeds.feed, 1, items, as_of, coalesce(started_at, as_of)
-from etl.feeds, lateral (
-  select rankings.*, started_at
-  from etl.rankings
-  join etl.walks on walks.id = walk_id
-  where rankings.feed = feeds.feed
-  order by walk_id desc
-  limit 1
-) as ranking
-where kind = 'ranked'
-  and items > 0
-  and not exists (select from etl.quarantined where quarantined.feed = feeds.feed);
+select feed, 1, items, as_of, newest_as_of from etl.complete_rankings;
 
 comment on view etl.verification is 'Whether anything verifies a feed; if nothing does, lacks is the detail of its finding.';
-comment on view etl.verified_ranges is 'The verified ranges of each feed, both ends included: blocks, batches, or the ranks of the last ranking.';
+comment on view etl.verified_ranges is 'The verified ranges of each feed, both ends included: blocks, batches, or the ranks of the last ranking, 1 to 0 if it is empty.';

@@ -45,12 +45,9 @@ join etl.complete_batches using (feed), lateral (
   from unnest(verified - held) as range
 ) as verified
 union all
-select feeds.chain_id, operation, feed, null, null, as_of, as_of, 'ranking', null, null
-from etl.feeds, lateral (
-  select max(as_of) as as_of from etl.rankings where rankings.feed = feeds.feed
-) as ranking
-where kind = 'ranked' and as_of is not null
-  and not exists (select from etl.quarantined where quarantined.feed = feeds.feed);
+select chain_id, operation, feed, null, null, as_of, newest_as_of, 'ranking', null, null
+from etl.complete_rankings
+join etl.feeds using (feed);
 
 comment on view explorer.coverage is 'What is complete, as of a time: nothing is missing that the explorer listed then. One row for each range (see unit) and each whole ranking, without the blocks, batch or ranking that can contain a quarantined item, and without what explorer.findings calls open. Dropped items are in that view too.';
 comment on column explorer.coverage.chain_id is 'Number of the chain.';

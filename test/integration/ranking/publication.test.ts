@@ -117,6 +117,32 @@ test('verify says how many factories the last ranking holds, and as of when', as
   );
 });
 
+test('explorer.coverage and verify agree on the times of a ranking, and on an empty one', async () => {
+  const moving = await rankingWorld({ factoryChangeMs: 9 * minuteMs }, factories);
+  await moving.sync({ pageSize }, () => {
+    moving.clock.nowMs += stepMs;
+  });
+  await moving.query(`update etl.walks set started_at = started_at + id * interval '1 minute'`);
+  const empty = await rankingWorld({}, factories);
+  empty.service.isEmpty = true;
+  await empty.sync({ pageSize });
+
+  for (const [world, to, newest] of [
+    [moving, factories, startInstantMs + 3 * minuteMs],
+    [empty, 0, startInstantMs],
+  ] as const) {
+    const times = { as_of: new Date(startInstantMs), newest_as_of: new Date(newest) };
+    expect(await world.query('select as_of, newest_as_of from explorer.coverage')).toEqual([times]);
+    expect(await world.query('select * from etl.verified_ranges')).toMatchObject([
+      { from: '1', to: `${to}`, ...times },
+    ]);
+  }
+  const { stdout } = await call(['verify', '--database-url', empty.url]);
+  expect(stdout).toMatch(
+    /^● complete: 1 feed\n\n✓ \S+ \(10\) factories {2}full snapshot of 0 rows, /,
+  );
+});
+
 test('a list that is suddenly empty is no ranking, and the next one is published as usual', async () => {
   const world = await rankingWorld({}, factories);
   await world.sync({ pageSize });
