@@ -179,14 +179,13 @@ const newestListed = (tx: Queryable, feed: Feed, from: number) =>
     where ${isListed(feed, from)}
   `;
 
-/** Moves the latest batch up, or down from a number that was seen empty since. */
+/** Moves the latest batch up, or down from a number that has no blocks any more, also if it is never requested again. */
 const moveLatestBatch = (tx: Transaction, run: NumberedRun, latest: number) =>
   tx.execute(sql`
     update etl.feeds set latest_batch = ${latest}
     where ${ofFeed(run)} and (
-      latest_batch > ${latest}::bigint and exists (
-        select from etl.batch_observations
-        where ${isOf(run)} and batch_number = latest_batch and times_seen > 0 and bottom is null
+      latest_batch > ${latest}::bigint and not exists (
+        select from etl.batch_blocks where ${isOf(run)} and batch_number = latest_batch
       )
       or (latest_batch >= ${latest}::bigint) is not true
     )

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { batchBlocks, batchWorld, fullBatch, times } from '../../harness/batch-world.ts';
+import { batchBlocks, batchWorld, fullBatch, pageSize, times } from '../../harness/batch-world.ts';
 import {
   batchItem,
   blockItem,
@@ -55,6 +55,27 @@ test('a newest batch that lost its blocks while a poll ran leads the poll round 
 
   expect(times(requested, 8)).toBeLessThanOrEqual(4);
   expect(await verify()).toMatchObject({ open: [], head: ['batch 8: waiting for the next batch'] });
+});
+
+test('known blocks under a number far above the newest batch make none missing once they are taken back', async () => {
+  const { list, poll, verify, database } = await batchWorld(5);
+  const items = fullBatch(5)
+    .slice(-pageSize)
+    .map((block) => blockItem(block))
+    .toReversed();
+  list.lie = (_, { batch }) =>
+    Number(batch) === 8 || Number(batch) === 16 ? { items, next_page_params: null } : null;
+  // The search doubles its steps; no poll requests 16 again.
+  expect(await poll(0)).toContain(16);
+  list.lie = honestly;
+
+  await poll(10);
+
+  expect(await verify()).toMatchObject({ open: [], head: ['batch 5: waiting for the next batch'] });
+  expect(await database.query('select from_block, to_block from explorer.gaps')).toEqual([]);
+  expect(await database.query('select requested, unverified from etl.batch_counts()')).toEqual([
+    { requested: '5', unverified: '0' },
+  ]);
 });
 
 const listed = (number: number): KeptBatch => {
