@@ -288,7 +288,9 @@ const rules = {
   },
   unverified: {
     is: (feed) => feed.verified.gaps === 0 && !feed.verified.is_verified && isLeftOpen(feed),
-    sentence: () => 'Nothing is verified.',
+    // A part is verified, and the search for what is requested above found nothing.
+    sentence: ({ verified: { positions: own } }) =>
+      own > 0 ? 'The newest batch is not found yet.' : 'Nothing is verified.',
     command: 'explorer-etl verify',
   },
   'nothing-stored': {

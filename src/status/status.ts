@@ -335,7 +335,9 @@ function verifiedShare(
   const { is_verified, batches, positions, gaps } = verified;
   if (batches !== null) {
     const { requested, waiting } = batches;
-    if (requested === waiting) return noShare;
+    // Verified in part, and not as a whole: how far the list goes is unknown.
+    const isUnbounded = !is_verified && positions > 0;
+    if (requested === waiting || isUnbounded) return noShare;
     return { share: batches.verified / (requested - waiting), basis: 'known' };
   }
   if (unit === 'ranks') {

@@ -103,17 +103,9 @@ with target as materialized (
     where blocks_count > 0
   ) as named
 )
-select feeds.chain_id, feeds.feed, '{}'::int8multirange as numbers,
+select chain_id, feed, '{}'::int8multirange as numbers,
        jsonb_build_object('detail', 'no-batch-found') as finding
-from etl.feeds
-where kind = 'numbered'
-  and (
-    isempty(target_numbers)
-    or exists (
-      -- What was requested without an end is known to exist up to the newest batch that was found.
-      select from unnest(target_numbers) as range where upper_inf(range) and (latest_batch >= lower(range)) is not true
-    )
-  )
+from etl.unfound_batches
 union all
 -- Those above the newest batch have no numbers: polls request them.
 select listed.chain_id, feed,

@@ -17,7 +17,8 @@ where kind = 'newest-first'
 union all
 -- By the chain, or, up to a last number, by being read: a few batches lack neighbours.
 select feeds.feed, 'no-verified-batch',
-       verified && target_numbers or target_numbers <> '{}' and target_numbers <@ read
+       (verified && target_numbers or target_numbers <> '{}' and target_numbers <@ read)
+         and feed not in (select feed from etl.unfound_batches)
 from etl.feeds
 join etl.complete_batches using (feed)
 union all

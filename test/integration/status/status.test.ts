@@ -180,6 +180,11 @@ const faults = {
     'degraded',
     'unverified',
   ],
+  'a range of batches above the newest one': [
+    `update etl.feeds set target_numbers = target_numbers + '{[100,)}', latest_batch = 3 where kind = 'numbered'`,
+    'degraded',
+    'unverified',
+  ],
   'a listed batch of which a poll found no blocks': [
     `with followed as (
        update etl.feeds set target_numbers = '{[1,)}', latest_batch = 3 where kind = 'numbered'
