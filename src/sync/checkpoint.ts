@@ -221,14 +221,24 @@ export async function beginHandOff(tx: Transaction, arriving: Arriving): Promise
   `);
 }
 
+/**
+ * The block where an arriving walk takes over; null: nowhere. One item alone shows that the list goes on, too, although
+ * nothing confirms its number.
+ */
+function arrivalOf([first]: readonly ReadPage[]): number | null {
+  const order = first?.page.order ?? null;
+  if (order === null || missedEntry(first)) return null;
+  return topOf(order) ?? bottomOf(order)?.height ?? null;
+}
+
 /** Lets a walk that has arrived take over: those above it end past the highest block that its first page confirms. */
 export async function handOff(
   tx: Transaction,
   arriving: Arriving,
-  [first]: readonly ReadPage[],
+  kept: readonly ReadPage[],
 ): Promise<void> {
-  const top = first?.page.order ? topOf(first.page.order) : null;
-  if (top === null || missedEntry(first)) return;
+  const top = arrivalOf(kept);
+  if (top === null) return;
   await tx.execute(sql`update etl.walks set floor = ${top} where ${higherWalks(arriving, top)}`);
 }
 
@@ -239,10 +249,10 @@ export async function handOff(
 export async function withdrawEnds(
   tx: Transaction,
   arriving: Arriving,
-  [first]: readonly ReadPage[],
+  kept: readonly ReadPage[],
 ): Promise<void> {
-  const top = first?.page.order ? topOf(first.page.order) : null;
-  if (top === null || missedEntry(first)) return;
+  const top = arrivalOf(kept);
+  if (top === null) return;
   const isFallen = await execute(tx).has`
     update etl.walks
     set verified = verified - int8multirange(int8range(0, bottom, '[]'))

@@ -99,39 +99,49 @@ test('a hand-off waits for one below it that is in progress, and ends there', as
   expect(await above).toBe(290);
 });
 
-test('an end above a walk that is handed off later covers nothing below its last item', async () => {
-  const list = await keepLists({ operations: oneEach(1, 200) });
-  const database = await freshDatabase();
-  const settings = { chains: [plainChain], operations: ['user-operations'], pageSize: 10 };
-  const engine = await openContender(database, { url: list.url, ...settings });
-  const run = await beginRun(engine, lane, {});
-  const first = await claim(engine, run);
-  if (first === null) throw new Error('the run has no walk');
-  const key = `0x${'f'.repeat(64)}`;
-  await database.query(
-    `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, cursor, from_head)
+test.each([
+  ['', 10],
+  [' with a page of one item', 1],
+])(
+  'an end above a walk that is handed off later%s covers nothing below its last item',
+  async (_, items) => {
+    const list = await keepLists({ operations: oneEach(1, 200) });
+    const database = await freshDatabase();
+    const settings = { chains: [plainChain], operations: ['user-operations'], pageSize: 10 };
+    const engine = await openContender(database, { url: list.url, ...settings });
+    const run = await beginRun(engine, lane, {});
+    const first = await claim(engine, run);
+    if (first === null) throw new Error('the run has no walk');
+    const key = `0x${'f'.repeat(64)}`;
+    await database.query(
+      `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, cursor, from_head)
      values (10, 'user-operations', 'backfill', $1, 'newest-first', $2, $3, false)`,
-    [
-      run.id,
-      { entry: { height: 100, key }, remainder_of: first.id },
-      { page_token: `100,${key}`, page_size: 10 },
-    ],
-  );
-  list.lie = (page, { cursor }) =>
-    cursor === `180,${hashOf(180)}` ? { ...page, next_page_params: null } : null;
-  await walkOn(engine, first, 100);
+      [
+        run.id,
+        { entry: { height: 100, key }, remainder_of: first.id },
+        { page_token: `100,${key}`, page_size: 10 },
+      ],
+    );
+    list.lie = (page, { cursor }) => {
+      if (cursor === `180,${hashOf(180)}`) return { ...page, next_page_params: null };
+      if (cursor !== `100,${key}`) return null;
+      const next = { page_token: `${100 - items},${hashOf(100 - items)}` };
+      return { ...page, items: page.items.slice(0, items), next_page_params: next };
+    };
+    await walkOn(engine, first, 100);
 
-  const below = await claim(engine, run);
-  if (below === null) throw new Error('the run has no second walk');
-  await walkOn(engine, below, 100);
+    const below = await claim(engine, run);
+    if (below === null) throw new Error('the run has no second walk');
+    await walkOn(engine, below, 100);
 
-  const [{ covered, open } = {}] = (await verifyFeeds(engine.db)).map(inWords);
-  expect(covered).toMatchObject([
-    { from: 0, to: 98 },
-    { from: 172, to: 198 },
-  ]);
-  expect(open).toContain('blocks 99 to 171: not downloaded');
-});
+    const [{ covered, open } = {}] = (await verifyFeeds(engine.db)).map(inWords);
+    expect(covered).toMatchObject([
+      { from: 0, to: 98 },
+      { from: 172, to: 198 },
+    ]);
+    expect(open).toContain('blocks 99 to 171: not downloaded');
+  },
+);
 
 test('an end that was judged before a walk below was handed off is judged again', async () => {
   const list = await keepLists({ operations: oneEach(1, 5) });
