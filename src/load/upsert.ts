@@ -17,6 +17,12 @@ const newestWins = (column: string) => `excluded."${column}"`;
 /** Stored rows that a page may change: of older pages, also its own (a new decoding), or any. */
 export type Changeable = 'older' | 'older and own' | 'any';
 
+/** A page that is decoded again does not list an item that was found since to have left the list. */
+const keepsRemoval = (column: string) =>
+  column === 'removed_at'
+    ? `case when t.page_id < excluded.page_id then excluded."${column}" else t."${column}" end`
+    : newestWins(column);
+
 /**
  * Brings `rows` into `table`: new ones are added, and those that differ are changed by the rule unless a newer
  * page has written them (promise 7). Equal rows are not touched (promise 3): no dead tuple, and
@@ -28,7 +34,7 @@ export async function upsert(
   table: PgTable,
   rows: readonly Row[],
   changeable: Changeable = 'older',
-  rule: (column: string) => string = newestWins,
+  rule: (column: string) => string = changeable === 'older and own' ? keepsRemoval : newestWins,
 ): Promise<CountsByPage> {
   const [first] = rows;
   if (first === undefined) return new Map();

@@ -5,8 +5,10 @@ import { replayArchive } from '../../../src/replay/replay.ts';
 import { unpackBody } from '../../../src/sync/archive.ts';
 import { digest } from '../../../src/sync/page.ts';
 import type { UsedDatabase } from '../../harness/database.ts';
+import { hashOf } from '../../harness/kept.ts';
 import { eventually, startProgram } from '../../harness/process.ts';
 import { plainChain } from '../../harness/sync.ts';
+import { lyingList } from '../sync/lying-list.ts';
 import { archivedCopy, replayed, storedRows } from './archive.ts';
 
 const chain: SimulatedChain = {
@@ -66,6 +68,22 @@ test('a row of a newer page, which is not archived, stays as that page has it', 
 
   const rows = await database.query(`select hash from explorer.user_operations where fee = 7`);
   expect(rows).toEqual([newer]);
+});
+
+test('a replay lists no item again that was found to have left the list', async () => {
+  const { list, sync, removed, db } = await lyingList();
+  const hash = hashOf(2 ** 40);
+  list.lieOnce(2, (page) => ({
+    ...page,
+    items: page.items.map((item, at) => (at === 4 ? { ...item, hash, block_number: '3' } : item)),
+  }));
+  await sync({ archive: 'all' });
+  await sync({ archive: 'all' });
+  expect(await removed()).toEqual([hash]);
+
+  expect(await replayed({ db })).toMatchObject({ updated: 0 });
+
+  expect(await removed()).toEqual([hash]);
 });
 
 test('a replay that is killed midway and restarted leaves the same rows', async () => {
