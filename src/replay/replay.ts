@@ -10,6 +10,7 @@ import { loadPages } from '../load/load.ts';
 import { type QuarantineFilter, readAgain, retryQuarantined } from '../quarantine/quarantine.ts';
 import { unpackBody } from '../sync/archive.ts';
 import { type NormalisedPage, pageFactsShape } from '../sync/page.ts';
+import { keepMarks } from '../sync/unconfirmed.ts';
 import { rowOf } from '../db/column-types.ts';
 
 /** Which archived pages are replayed; a list that is empty means all. */
@@ -146,6 +147,7 @@ async function upsertPages(
 ): Promise<Omit<Replayed, 'released' | 'pages'>> {
   const decoded = batch.map((archivedPage) => ({
     feed: archivedPage.walk.feed,
+    chainId: archivedPage.walk.chain_id,
     operation: operations[archivedPage.walk.operation],
     page: decode(archivedPage),
   }));
@@ -161,6 +163,8 @@ async function upsertPages(
         inserted += page.inserted;
         updated += page.changed;
       }
+      // The mark of an item without a block is no part of its page.
+      await keepMarks(tx, first.operation, first.chainId, pages);
       from += run.length;
     }
     return { inserted, updated };

@@ -46,6 +46,21 @@ export async function withdrawPlaces(
   await keepBlocksApart(tx, operation, walk.chain_id, items);
 }
 
+/**
+ * Marks rows of pages that are decoded again as the pages left them: those without a block keep in `extra` the block that their
+ * item names, whatever else is there. No other row loses its block: what was known then is not known any more.
+ */
+export async function keepMarks(
+  tx: Transaction,
+  operation: Operation,
+  chainId: number,
+  pages: readonly Pick<NormalisedPage, 'page_id' | 'rows'>[],
+): Promise<void> {
+  if (operation.order === null || !operation.order.givesCoverage) return;
+  const items = pages.flatMap(unconfirmedIn).map((item) => ({ ...item, is_known: false }));
+  if (items.length > 0) await keepBlocksApart(tx, operation, chainId, items);
+}
+
 const unconfirmedIn = ({
   page_id,
   rows,

@@ -12,6 +12,7 @@ import {
 } from '../../harness/kept.ts';
 import { batchBlocks, batchWorld } from '../../harness/batch-world.ts';
 import { followLists } from '../../harness/sync.ts';
+import { replayed } from '../archive/archive.ts';
 import { copiedList, lyingList, pages } from './lying-list.ts';
 import { inLong } from '../../harness/long-cases.ts';
 
@@ -138,6 +139,23 @@ test('a new item of a page that belongs nowhere has no block of which all items 
 
   expect(await query(blockOf)).toEqual([{ block: late.block }]);
   await expectComplete();
+});
+
+test('a replay keeps what an item named that has no block, beside its unknown fields', async () => {
+  const { list, sync, query, db } = await copiedList();
+  const late = { block: 185, id: 2 ** 30, fee: '1' };
+  list.operations = [...list.operations, late];
+  list.lieOnce(2, (page) => ({
+    ...page,
+    items: oneHigh(page).items.map((item) => ({ ...item, new_field: 7 })),
+  }));
+  await sync({ overlapMs: 40_000, archive: 'all' });
+
+  await replayed({ db });
+
+  const row = `select block_number, extra from explorer.user_operations where hash = '${hashOf(late.id)}'`;
+  const extra = { new_field: 7, 'block_number (out of order)': late.block + 1 };
+  expect(await query(row)).toEqual([{ block_number: null, extra }]);
 });
 
 test('an item out of order that is on no later page of either place has left the list', async () => {
