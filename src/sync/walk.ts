@@ -1,7 +1,8 @@
 import { addAbortListener } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewDrift } from '../drift/drift.ts';
-import { lastPlace } from '../lists/positions.ts';
+import type { OrderKey } from '../lists/operation.ts';
+import { inOrder, lastPlace } from '../lists/positions.ts';
 import type { HeldWalk, WalkRow } from '../lists/tables.ts';
 import { packBody } from './archive.ts';
 import { isClaim, judgePage, settle } from './check.ts';
@@ -176,21 +177,29 @@ export async function readPages(
 }
 
 /** A run that resumes goes on where the ledger says that the walk's last page ended. */
-async function firstStep(walk: WalkRow, { db, operation }: PageReader): Promise<Step> {
+async function firstStep(walk: WalkRow, reader: PageReader): Promise<Step> {
   const { cursor, pages, items, empty_run } = walk;
   return {
     cursor,
     sequence: pages,
     position: items,
     emptyRun: empty_run,
-    // Behind an empty page the requested position is unknown: nothing is joined there.
-    previousLast:
-      operation.order === null || pages === 0 || empty_run > 0
-        ? null
-        : await lastPlace(db, walk.id),
+    previousLast: await placeBefore(walk, reader),
     isOlder: walk.is_older,
     expected: null,
   };
+}
+
+/** Where the walk's last page ended; null if it has no place or its next cursor contradicts it, as in a walk that goes on. */
+async function placeBefore(
+  { id, pages, cursor, empty_run }: WalkRow,
+  { db, operation: { order } }: PageReader,
+): Promise<OrderKey | null> {
+  // Behind an empty page the requested position is unknown: nothing is joined there.
+  if (order === null || pages === 0 || empty_run > 0) return null;
+  const last = await lastPlace(db, id, pages - 1);
+  const next = cursor === null ? null : order.position(cursor);
+  return last !== null && next !== null && !inOrder(last, next) ? null : last;
 }
 
 /**

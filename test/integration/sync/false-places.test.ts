@@ -1,6 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { hashOf, honestly, oneEach, type Page } from '../../harness/kept.ts';
-import { copiedList, forTheEnd, lyingList, pages, pageSize, reversed } from './lying-list.ts';
+import { openRunner, pageBudget } from '../../harness/runner.ts';
+import { plainChain } from '../../harness/sync.ts';
+import {
+  copiedList,
+  forTheEnd,
+  lyingList,
+  pages,
+  pageSize,
+  reversed,
+  tokenOf,
+} from './lying-list.ts';
 
 /** Reports another block number for some places of a page; -1 is the last. */
 const renumber = (places: readonly number[], block: number | null) => (page: Page) => ({
@@ -149,4 +159,29 @@ test('a list that was out of order is open after an interrupted sync, although i
   expect(await query('select reason from etl.feeds')).toEqual([{ reason: null }]);
   expect(await covered()).toEqual([]);
   expect(await open()).not.toEqual([]);
+});
+
+test('a walk that is interrupted behind a page whose next cursor is too high reads on as one that is not', async () => {
+  const walkOf = async (pagesOfSlice: number) => {
+    const { list, database, query } = await lyingList(oneEach(1, 4 * pageSize));
+    list.lieOnce(2, (page) => ({
+      ...page,
+      next_page_params: { page_token: tokenOf(3 * pageSize - 1), page_size: pageSize },
+    }));
+    const runner = await openRunner(database, {
+      url: list.url,
+      chains: [plainChain],
+      operations: ['user-operations'],
+      pageSize,
+    });
+    const [, backfill] = runner.lanes;
+    if (backfill === undefined) throw new Error('history has no lane');
+    await runner.run([backfill], new Date(), 'sync', () => pageBudget(pagesOfSlice));
+    return query('select pages, cuts, is_ordered, verified, reason from etl.walks order by id');
+  };
+
+  const whole = await walkOf(Infinity);
+
+  expect(whole).toMatchObject([{ is_ordered: true }]);
+  expect(await walkOf(1)).toEqual(whole);
 });
