@@ -34,6 +34,14 @@ return case later.kind
       -- It confirms another walk that skips the same items.
       select from etl.pages where pages.walk_id = later.id and (jumped is not null or not is_ordered)
     )
+    and not exists (
+      -- It showed blocks that an earlier walk skipped, so that this one confirms no other skip.
+      select from etl.pages as skipping
+      where skipping.feed = later.feed
+        and jumped is not null
+        and skipping.walk_id < later.id
+        and jumped && int8range(later.bottom, later.top, '[]')
+    )
   -- A newer one read the same verified batch. Polls stay: the next counts them.
   when 'numbered' then exists (
       select from etl.feeds

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { pruneLedger } from '../../../src/lists/prune.ts';
 import {
   blockItem,
   hashOf,
@@ -95,6 +96,29 @@ test('operations that two pages skip stay if another page has shown them in betw
 
   expect(await removed()).toEqual([]);
   await expectComplete();
+});
+
+test('operations that two pages skip stay although the walk that showed them in between is old', async () => {
+  const { list, sync, removed, db, query } = await copiedList();
+  const skips: PageLie = (page) => ({
+    ...page,
+    items: page.items.filter((item) => !/19[2-5]/u.test(String(item['block_number']))),
+  });
+  list.lieOnce(1, skips);
+  await sync({ overlapMs: 40_000 });
+  await sync({ overlapMs: 40_000 });
+  list.operations = [...list.operations, ...oneEach(201, 216)];
+  await sync({ overlapMs: 0 });
+  await sync({ overlapMs: 0 });
+  await query(`
+    update etl.walks set started_at = started_at - interval '90 days', finished_at = finished_at - interval '90 days';
+    update etl.runs set opened_at = opened_at - interval '90 days', closed_at = closed_at - interval '90 days'`);
+  await pruneLedger(db, 30, new Date(), new AbortController().signal);
+
+  list.lie = skips;
+  await sync({ overlapMs: 80_000, resweep: [] });
+
+  expect(await removed()).toEqual([]);
 });
 
 /** A page whose numbers are all one too high. */
