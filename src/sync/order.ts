@@ -53,7 +53,7 @@ export function judgeOrder(reported: readonly ReportedPlace[], borders: PageBord
     .flatMap(({ height, key, timeMs }, index) =>
       height === null || key === null ? [] : [{ index, height, key, timeMs }],
     )
-    .filter((place) => !isRepeat(place, borders));
+    .filter((place, at, all) => !isRepeat(place, all[at + 1], borders));
   const unplaced = reported.flatMap(({ height, key }, index) =>
     height === null && key !== null ? [{ index, height }] : [],
   );
@@ -156,10 +156,20 @@ function isRenumbered(
 }
 
 /** Whether an item comes before the requested position, as a repeat of the previous page's last does: it is ignored. */
-function isRepeat(place: PlacedItem, { previousLast, entry, isEntryAbove }: PageBorders): boolean {
-  if (isEntryAbove) return false;
+function isRepeat(
+  place: PlacedItem,
+  below: PlacedItem | undefined,
+  { previousLast, entry, isEntryAbove }: PageBorders,
+): boolean {
+  const above = previousLast ?? entry;
+  // A number alone may be wrong: then the item hides its own, unless the next one follows it.
+  if (isEntryAbove && place.key === String(place.height)) {
+    return above?.height === place.height && below?.height === place.height - 1;
+  }
   if (previousLast !== null && isAt(previousLast, place)) return true;
-  if (entry === null || inOrder(entry, place) || place.key === entry.key) return false;
+  if (isEntryAbove || entry === null || inOrder(entry, place) || place.key === entry.key) {
+    return false;
+  }
   return previousLast === null ? place.index === 0 : inOrder(previousLast, place);
 }
 

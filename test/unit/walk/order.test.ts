@@ -144,12 +144,15 @@ describe('a page of a list that is newest first', () => {
     expect([topOf(judged), joins(judged)]).toEqual([1009, true]);
   });
 
-  test('of a list by number has an item out of order if it repeats the last number of the page before', () => {
-    const above = { ...borders, entry: at(1010), isEntryAbove: true };
+  test('of a list by number may repeat a number only if the next one follows', () => {
+    const numbered = page.map((place) => ({ ...place, key: String(place.height) }));
+    const ten = { height: 1010, key: '1010' };
+    const above = { previousLast: ten, entry: ten, isEntryAbove: true, next: null };
 
-    const judged = judgeOrder([found(1010), ...page.slice(1)], above);
-
-    expect(judged.others).toMatchObject([{ index: 0, height: 1010 }]);
+    expect(judgeOrder([found(1010, ten), ...numbered], above).others).toEqual([]);
+    expect(judgeOrder([found(1010, ten), ...numbered.slice(1)], above).others).toMatchObject([
+      { index: 0, height: 1010 },
+    ]);
   });
 
   test('uses the items alone if no cursor can be read', () => {
