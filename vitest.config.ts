@@ -58,10 +58,13 @@ const withMoreCases = [
   'test/integration/explorer/budget.test.ts',
   'test/integration/load/groups.test.ts',
   'test/integration/ranking/fallen.test.ts',
+  'test/integration/report/quarantined-coverage.test.ts',
   'test/integration/sync/batch-lies.test.ts',
   'test/integration/sync/batches.test.ts',
   'test/integration/sync/fallen-evidence.test.ts',
   'test/integration/sync/repair.test.ts',
+  'test/integration/sync/repeat.test.ts',
+  'test/integration/sync/truth.test.ts',
   'test/integration/sync/wrong-times.test.ts',
 ];
 

@@ -7,6 +7,7 @@ import type { SimulatedChain } from '../../../simulator/index.ts';
 import { openCopy, plainChain } from '../../harness/sync.ts';
 import { call } from '../../harness/process.ts';
 import { inWords } from '../../harness/ledger.ts';
+import { inLong } from '../../harness/long-cases.ts';
 
 const chain: SimulatedChain = {
   ...plainChain,
@@ -59,7 +60,7 @@ const open = ['1 item in quarantine'];
 test.each([
   ['user-operations', ['/operations', 2]],
   ['optimism-batch-blocks', ['/2', 1]],
-  ['factories', ['/factories', 1]],
+  ...inLong(['factories', ['/factories', 1]] as const),
 ] as const)(
   'no report calls the range of %s complete that can contain an item in quarantine, until it is dropped',
   async (operation, place) => {
