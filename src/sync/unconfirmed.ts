@@ -79,16 +79,21 @@ async function keepBlocksApart(
   items: readonly (Unconfirmed & { readonly is_known: boolean })[],
 ): Promise<void> {
   const { table, key, height } = placeColumns(list);
-  const field = sql.param(outOfOrder(list.order));
+  const field = outOfOrder(list.order);
   const keys = items.map(({ item_key }) => item_key);
+  const byRow = Object.fromEntries(
+    items.map(({ item_key, page_id, at, is_known }) => [
+      `${item_key} ${page_id}`,
+      { is_known, mark: { [field]: at } },
+    ]),
+  );
+  // Citus updates spread rows neither by a join with a function nor by a stable one.
+  const item = sql`(${JSON.stringify(byRow)}::jsonb -> (${key} || ' ' || page_id::text))`;
   await tx.execute(sql`
-    update ${table} as t
-    set ${height} = null, extra = coalesce(extra, '{}') || jsonb_build_object(${field}::text, at)
-    from json_to_recordset(${JSON.stringify(items)}::json)
-      as item(item_key text, at bigint, page_id bigint, is_known boolean)
-    where t.chain_id = ${chainId} and ${hasKey(list, keys)} and ${key} = item_key
-      and t.page_id = item.page_id
-      and case when ${height} is null then not coalesce(extra, '{}') ? ${field}
-               else is_known and first_seen_at = updated_at end
+    update ${table}
+    set ${height} = null, extra = coalesce(extra, '{}') || (${item} -> 'mark')
+    where chain_id = ${chainId} and ${hasKey(list, keys)} and ${item} is not null
+      and case when ${height} is null then not coalesce(extra, '{}') ? ${sql.param(field)}
+               else ${item} -> 'is_known' = 'true' and first_seen_at = updated_at end
   `);
 }
