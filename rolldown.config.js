@@ -2,23 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { build } from 'rolldown';
 
-const drizzle = /^drizzle-orm(?:\/|$)/u;
+/** Their 200 files would be half of a start's processor time. What programs import uses npm's copies. */
+const inlined = /^(?:drizzle-orm|zod)(?:\/|$)/u;
 /** What the compiler itself adds. */
 const helper = /^@oxc-project\/runtime\//u;
-
-/**
- * drizzle-orm as CommonJS. Its package.json has 134 kB, and Node 24 parses it again for each of its 108
- * ES modules: half a second of every start.
- */
-const requireDrizzle = {
-  name: 'require-drizzle',
-  resolveId: (id, importer) => {
-    if (!drizzle.test(id)) return null;
-    return importer?.startsWith('\0') ? { id, external: true } : { id: `\0${id}` };
-  },
-  load: (id) =>
-    id.startsWith('\0drizzle-orm') ? `module.exports = require('${id.slice(1)}');` : null,
-};
 
 const web = `${import.meta.dirname}/src/web`;
 const plotStyle = createRequire(import.meta.url).resolve('uplot/dist/uPlot.min.css');
@@ -61,13 +48,13 @@ const addPage = {
 };
 
 /**
- * Our own files in a few, because a start reads each. Packages stay outside: npm installs them as
+ * Our own files in a few, because a start reads each. Packages stay outside, except two: npm installs them as
  * `dependencies`, where people audit and patch them.
  */
 export default {
   input: './src/main.ts',
   platform: 'node',
-  external: (id) => /^[^./\0]/u.test(id) && !drizzle.test(id) && !helper.test(id),
-  plugins: [requireDrizzle, addPage],
+  external: (id) => /^[^./\0]/u.test(id) && !inlined.test(id) && !helper.test(id),
+  plugins: [addPage],
   output: { dir: 'dist', format: 'esm' },
 };
