@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { migrate as migrateWithDrizzle } from 'drizzle-orm/node-postgres/migrator';
 import type { Pool } from 'pg';
@@ -46,13 +47,19 @@ export async function migrate(
   waiting?: Waiting,
 ): Promise<Migrated> {
   await demandServer(pool);
-  const bringUp = async () => {
+  const look = async () => {
     const before = await readSchema(pool, folder);
     const views = await readViewSet(join(folder, 'sql'), String(before.newest), texts);
     demandNotNewer(before);
-    const isCurrent = before.missing.length === 0;
-    if (isCurrent && before.views === views.hash) return { applied: 0, views: 0 };
-    if (!isCurrent) await applyTables(pool, folder);
+    const isMissing = before.missing.length > 0;
+    return { before, views, isMissing, isCurrent: !isMissing && before.views === views.hash };
+  };
+  // Almost always: without a second connection, and without waiting for another process.
+  if ((await look()).isCurrent) return { applied: 0, views: 0 };
+  const bringUp = async () => {
+    const { before, views, isMissing, isCurrent } = await look();
+    if (isCurrent) return { applied: 0, views: 0 };
+    if (isMissing) await applyTables(pool, folder);
     const after = await readSchema(pool, folder);
     demandComplete(after.missing);
     await makeViews(pool, views, packageVersion(), waiting);
@@ -82,10 +89,14 @@ export async function whileCurrent<T>(
   const done = new AbortController();
   const poll = async () => demandNotNewer(await readSchema(pool));
   const ended = AbortSignal.any([done.signal, outdated.signal]);
-  const watching = every(pollIntervalMs, ended, poll, (error) => {
-    // An unreachable database is for the work to report.
-    if (error instanceof MigrationError) outdated.abort(error);
-  });
+  const watch = () =>
+    every(pollIntervalMs, ended, poll, (error) => {
+      // An unreachable database is for the work to report.
+      if (error instanceof MigrationError) outdated.abort(error);
+    });
+  // Who calls has just migrated.
+  const pause = delay(pollIntervalMs, undefined, { signal: ended }).catch(() => undefined);
+  const watching = pause.then(watch);
   try {
     const result = await work(AbortSignal.any([signal, outdated.signal]));
     if (outdated.signal.aborted) throw outdated.signal.reason;
