@@ -10,6 +10,7 @@ select relname::text as table_name,
             when attname ~ '^gas_(used|limit)$' then 'gas'
             when atttypid = 'timestamptz'::regtype then 'UTC'
             when atttypid = 'date'::regtype then 'UTC day'
+            when atttypid <> 'numeric'::regtype then null
             when described.text ~ '\ywei per gas\y' then 'wei per gas'
             when described.text ~ '\ywei\y' then 'wei' end as unit,
        substring(described.text from 'API fields? ([^;.]*(?:\.[a-z_\[]+[^;.]*)*)') as source,
