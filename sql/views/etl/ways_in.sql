@@ -1,12 +1,12 @@
 create or replace function etl.stop_heights(
-  of_feed text, depths_ms float8[], below bigint
+  of_feed text, depths_ms float8[]
 ) returns table (depth_ms float8, "from" bigint, floor bigint)
 language sql stable
 begin atomic
   with top as materialized (
-    select chain_id, operation, least(highest, below) as block,
-           known, least(highest, below, lower(known)) as lowest,
-           least(highest, below, (select max(lower(range)) from unnest(known) as range)) as top_floor
+    select chain_id, operation, highest as block,
+           known, least(highest, lower(known)) as lowest,
+           least(highest, (select max(lower(range)) from unnest(known) as range)) as top_floor
     from etl.feed_coverage
     join etl.feeds using (feed)
     cross join lateral (select covered + coalesce(under_way, '{}') as known) as ranges
@@ -58,7 +58,7 @@ begin atomic
 end;
 
 create or replace function etl.entries_within(
-  of_feed text, above bigint, below bigint, most int, shortest int
+  of_feed text, above bigint, most int, shortest int
 ) returns table (cursor jsonb, top bigint)
 language sql stable
 begin atomic
@@ -67,7 +67,6 @@ begin atomic
     from etl.pages as page
     where page.feed = of_feed
       and page.top > above
-      and (below is null or page.top < below)
       and page.is_ordered
       and page.cursor_in is not null
     order by page.top, page.id desc
@@ -87,6 +86,6 @@ begin atomic
   order by placed.top desc;
 end;
 
-comment on function etl.stop_heights is 'For depths in ms, the shallowest first, the block that a walk has to go past and the one that it is so deep below: the covered top or a given block, if that is lower. Times that neighbours confirm decide. There is none while nothing is covered, and none below the top''s range if less than half down to the depth is covered or under way: such a gap is history.';
+comment on function etl.stop_heights is 'For depths in ms, the shallowest first, the block that a walk has to go past and the one that it is so deep below, the covered top. Times that neighbours confirm decide. There is none while nothing is covered, and none below the top''s range if less than half down to the depth is covered or under way: such a gap is history.';
 comment on function etl.entry_above is 'The stored cursor nearest above a block; null: only the head leads in. One at which a later walk entered and met nothing above the block does not count: its first item has left the list.';
-comment on function etl.entries_within is 'Cursors of the ledger, and the highest block of their pages, that part a range of blocks evenly, the newest first; below null: up to the head. At most so many parts of at least so many pages.';
+comment on function etl.entries_within is 'Cursors of the ledger, and the highest block of their pages, that part the blocks from the head down to one evenly, the newest first. At most so many parts of at least so many pages.';

@@ -67,12 +67,8 @@ export async function planDeepPoll({ list, tx, run, begun, at }: Planning): Plan
   if (isBegun && !begun.some((walk) => isWalkRunning(walk) && walk.depth_ms === null)) return null;
   const due = await dueDeepPoll(list, tx, run, run.scope.resweep ?? [], at);
   if (due === null) return null;
-  // What is above the live lane's end is read by each poll: the rule goes on from there.
-  const start = await liveEnd(tx, run);
-  const [range] = await floorsOf(tx, run, [due.depthMs], start?.bottom);
-  const { floor } = range ?? due;
-  const reading = { scope: { again: true }, floor, depthMs: due.depthMs };
-  return planSegments(tx, run, reading, start);
+  const { floor, depthMs } = due;
+  return planSegments(tx, run, { scope: { again: true }, floor, depthMs });
 }
 
 /** Reads all known history once more. */
@@ -114,18 +110,19 @@ const entryShape = () =>
   });
 type Entry = z.infer<ReturnType<typeof entryShape>>;
 
-/** Splits a reading evenly into parallel walks at stored cursors; each ends at the next one's cursor, or past its first block. */
+/**
+ * Splits a reading from the head evenly into parallel walks at stored cursors; each ends at the next one's cursor, or
+ * past its first block.
+ */
 async function planSegments(
   tx: Queryable,
   run: NewestFirstRun,
   { floor, ...rest }: Pick<PlannedWalk<NewestFirstWalk>, 'scope' | 'floor' | 'depthMs'>,
-  start: LiveEnd | null = null,
 ): Promise<PlannedWalk<NewestFirstWalk>> {
   const entries = await execute(tx).rows(entryShape)`
     select cursor, top::float8 as top
     from etl.entries_within(
-      ${feedName(run)}, ${floor ?? 0}, ${start?.bottom ?? null}::bigint,
-      ${await parallelOf(tx, run)}::int, ${shortestSegment}::int
+      ${feedName(run)}, ${floor ?? 0}, ${await parallelOf(tx, run)}::int, ${shortestSegment}::int
     )
   `;
   const segment = (
@@ -138,27 +135,10 @@ async function planSegments(
     cursor,
   });
   return {
-    ...segment(start?.cursor ?? null, entries[0]),
+    ...segment(null, entries[0]),
     beside: entries.map(({ cursor }, index) => segment(cursor, entries[index + 1])),
   };
 }
-
-/** Where the last live walk ended at its floor: it read what lies above. */
-const liveEndShape = () => z.object({ cursor: cursorShape(), bottom: z.number() });
-type LiveEnd = z.infer<ReturnType<typeof liveEndShape>>;
-
-/** Null if it did not end there, or met disorder. */
-const liveEnd = (tx: Queryable, feed: Feed) =>
-  execute(tx).row(liveEndShape)`
-    select cursor, bottom::float8 as bottom
-    from (
-      select * from etl.walks
-      where ${ofFeed(feed)} and lane = 'live' and state <> 'running' and bottom is not null
-      order by started_at desc, id desc
-      limit 1
-    ) as last
-    where state = 'finished' and reason = 'floor' and cuts = 0 and cursor is not null
-  `;
 
 const floorShape = () =>
   z.object({
@@ -170,16 +150,11 @@ const floorShape = () =>
   });
 type Floor = z.infer<ReturnType<typeof floorShape>>;
 
-/** Stop heights for depths in ms, the shallowest first, below `below` or the covered top; none: nothing is covered. */
-export const floorsOf = (
-  tx: Queryable,
-  feed: Feed,
-  depthsMs: readonly number[],
-  below: number | null = null,
-) =>
+/** Stop heights for depths in ms below the covered top, the shallowest first; none: nothing is covered. */
+export const floorsOf = (tx: Queryable, feed: Feed, depthsMs: readonly number[]) =>
   execute(tx).rows(floorShape)`
     select depth_ms as "depthMs", "from"::float8 as "from", floor::float8 as floor
-    from etl.stop_heights(${feedName(feed)}, ${sql.param(depthsMs)}::float8[], ${below}::bigint)
+    from etl.stop_heights(${feedName(feed)}, ${sql.param(depthsMs)}::float8[])
   `;
 
 /** The deepest rule that is due at `at` and too long for the live lane; null: there is none. */

@@ -57,7 +57,6 @@ const planning = [
   'lists/newest-first/deep-polls.ts dueDepths',
   'lists/newest-first/deep-polls.ts floorsOf',
   'lists/newest-first/deep-polls.ts isShort',
-  'lists/newest-first/deep-polls.ts liveEnd',
   'lists/newest-first/deep-polls.ts planSegments',
   'lists/newest-first/gaps.ts believesEntries',
   'lists/newest-first/gaps.ts entryAbove',

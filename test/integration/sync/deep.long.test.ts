@@ -81,7 +81,7 @@ test('a deep poll that meets disorder is repeated soon, and once', async () => {
   expect(turns).toEqual([{ minute: 60 }, { minute: 66 }]);
 });
 
-test('a deep poll begins at the head if the last live poll was cut', async () => {
+test('a deep poll begins at the head, and finds what a cut live poll did not', async () => {
   const { list, sync, query } = await lyingList(oneEach(1, 1_400));
   const at = (minute: number) => new Date(Date.UTC(2026, 0, 2, 0, minute));
   await sync({ at: at(0) });
