@@ -237,7 +237,6 @@ function judgeEnd(page: JudgedPage, context: RecheckContext): Promise<EndVerdict
     feed: walk.feed,
     scope: walk.scope,
     quarantined: envelope.items.length - rows.length,
-    isFull: envelope.items.length >= pageSize,
     pageSize,
     rows,
     last: bottomOf(order),

@@ -17,23 +17,9 @@ const widestGap = 1_000;
 /** Above every batch number: an upper bound lets the planner use an index. */
 const highestNumber = Number.MAX_SAFE_INTEGER;
 
-/** What is stored around the end of a batch's list: `etl.batch_end`. */
-const batchEndShape = () =>
-  z.object({
-    /** The lowest block that the walk was served; null: none. */
-    lowest: z.number().nullable(),
-    /** Stored blocks of the batch below `lowest`. */
-    stored_below: z.number(),
-    is_verified: z.boolean(),
-    /** The batch of the stored block that the lowest one names as its parent. */
-    parent_batch: z.number().nullable(),
-    /** Whether the nearest lower batch with blocks, and every number above it, was read. */
-    is_below_read: z.boolean(),
-  });
-
 /**
- * Whether stored rows support the end of a batch's list: neighbours verify it, so a claim passes
- * unless stored blocks are missing, the batch below does not meet it, or the end is odd.
+ * A claim that a batch's list ends is believed, as its neighbours verify the batch, and one that they do not verify is
+ * read again. Not if blocks of the batch are stored below, or at an empty page behind a cursor, which names an item.
  */
 export async function judgeBatchEnd(
   list: NumberedOperation,
@@ -41,36 +27,36 @@ export async function judgeBatchEnd(
   claim: EndClaim<NumberedWalk>,
 ): Promise<EndVerdict> {
   const { batch } = claim.scope;
-  const page = claim.rows
-    .flatMap(({ height, row }) => (height === null ? [] : [{ height, parent: row['parent_hash'] }]))
-    .toSorted((a, b) => a.height - b.height)[0];
-  const found = await execute(db).one(batchEndShape)`
-    select lowest::float8 as lowest, stored_below::float8 as stored_below, is_verified,
-           parent_batch::float8 as parent_batch, is_below_read
-    from etl.batch_end(
-      ${claim.chain_id}, ${list.name}, ${batch}, ${claim.walk_id},
-      ${page?.height ?? null}::bigint, ${page?.parent ?? null}::text
-    )
+  const isOdd = claim.rows.length + claim.quarantined === 0 && claim.entry !== 'head';
+  const lowestOfPage = Math.min(...claim.rows.map(({ height }) => height ?? Infinity));
+  const { lowest, stored, is_verified } = await execute(db).one(storedBelowShape)`
+    select walked.lowest::float8 as lowest, count(height)::float8 as stored,
+           coalesce(bool_or(is_verified), false) as is_verified
+    from (
+      select least(min(bottom), ${lowestOfPage === Infinity ? null : lowestOfPage}::bigint) as lowest
+      from etl.pages
+      where walk_id = ${claim.walk_id}
+    ) as walked
+    left join etl.batch_blocks as block
+      on block.chain_id = ${claim.chain_id}
+      and block.operation = ${list.name}
+      and block.batch_number = ${batch}::bigint
+      and (height >= lowest) is not true
+    left join etl.batch_states as batch using (chain_id, operation, batch_number)
+    group by lowest
   `;
-  const { lowest, stored_below, is_verified, parent_batch, is_below_read } = found;
-  if (is_verified && stored_below > 0) {
-    const from = lowest === null ? 'no block' : `no block below ${lowest}`;
-    return {
-      is: 'contradicted',
-      evidence: `batch ${batch} lists ${from}, and ${stored_below} are verified`,
-      question: null,
-    };
-  }
-  if (stored_below > 0) return { is: 'unsupported' };
-  if (parent_batch !== null && parent_batch < batch) return { is: 'supported' };
-  if (isOdd(claim)) return { is: 'unsupported' };
-  // The lower neighbour is read already, and this is not its upper border.
-  return { is: lowest !== null && is_below_read ? 'unsupported' : 'supported' };
+  if (!is_verified) return { is: stored > 0 || isOdd ? 'unsupported' : 'supported' };
+  const from = lowest === null ? 'no block' : `no block below ${lowest}`;
+  return {
+    is: 'contradicted',
+    evidence: `batch ${batch} lists ${from}, and ${stored} are verified`,
+    question: null,
+  };
 }
 
-/** A cursor names an item, so no empty page follows it; a full page mostly has a cursor. */
-const isOdd = ({ rows, quarantined, entry, isFull }: EndClaim) =>
-  isFull || (rows.length + quarantined === 0 && entry !== 'head');
+/** Blocks of a batch that are stored below the lowest one that a walk was served; null: it was served none. */
+const storedBelowShape = () =>
+  z.object({ lowest: z.number().nullable(), stored: z.number(), is_verified: z.boolean() });
 
 /** Concludes which blocks a batch has, and which batches the chain verifies; one walk at a time. */
 export async function concludeBatch(

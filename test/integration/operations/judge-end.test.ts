@@ -31,7 +31,7 @@ async function world(
     values (${chain_id}, 'optimism-batch-blocks', 'numbered', '{}');
     select etl.recount_batches('%')`);
   /** The verdict on a list of batch 4 whose last page holds these heights. */
-  return (heights: readonly number[], { isFull = false, entry = 'head' }: Partial<EndClaim> = {}) =>
+  return (heights: readonly number[], entry: EndClaim['entry'] = 'head') =>
     kindOf('optimism-batch-blocks').judgeEnd(drizzle(pool), {
       walk_id: 1,
       run_id: 1,
@@ -40,7 +40,6 @@ async function world(
       scope: { batch: 4 },
       last: null,
       entry,
-      isFull,
       pageSize: 50,
       promised: null,
       isResumed: false,
@@ -60,32 +59,17 @@ async function world(
 const below = { from: 100, to: 109 };
 const own = { batch: 4, from: 110, to: 119 };
 
-test.each<[string, Parameters<typeof world>[0], readonly number[], Partial<EndClaim>, string]>([
-  ['on a block of a lower batch', [{ batch: 3, ...below }], [112, 111, 110], {}, 'supported'],
-  ['above an unread batch, which will verify it', [{ batch: 2, ...below }], [120], {}, 'supported'],
-  ['of no block above an unread batch', [{ batch: 2, ...below }], [], {}, 'supported'],
-  ['that does not meet the batch below', [{ batch: 3, ...below }], [112], {}, 'unsupported'],
-  [
-    'of no block behind a cursor',
-    [{ batch: 2, ...below }],
-    [],
-    { entry: 'unknown' },
-    'unsupported',
-  ],
-  ['on a full page', [{ batch: 2, ...below }], [120], { isFull: true }, 'unsupported'],
-  [
-    'on a full page that meets the batch below',
-    [{ batch: 2, ...below }],
-    [110],
-    { isFull: true },
-    'supported',
-  ],
-  ['above stored blocks of its batch', [own], [119, 118], {}, 'unsupported'],
-  ['of no block where some are stored', [own], [], {}, 'unsupported'],
-  ['on the lowest stored block', [own], [111, 110], {}, 'supported'],
-])('an end %s', async (_where, stored, heights, claim, is) => {
+test.each<[string, Parameters<typeof world>[0], readonly number[], string, EndClaim['entry']?]>([
+  ['on a block of a lower batch', [{ batch: 3, ...below }], [112, 111, 110], 'supported'],
+  ['that does not meet the batch below', [{ batch: 3, ...below }], [112], 'supported'],
+  ['of no block above an unread batch', [{ batch: 2, ...below }], [], 'supported'],
+  ['above stored blocks of its batch', [own], [119, 118], 'unsupported'],
+  ['of no block where some are stored', [own], [], 'unsupported'],
+  ['on the lowest stored block', [own], [111, 110], 'supported'],
+  ['of no block behind a cursor', [{ batch: 2, ...below }], [], 'unsupported', 'unknown'],
+])('an end %s', async (_where, stored, heights, is, entry = 'head') => {
   const judge = await world(stored);
-  expect(await judge(heights, claim)).toEqual({ is });
+  expect(await judge(heights, entry)).toEqual({ is });
 });
 
 test('an end above blocks that are verified is contradicted, with the evidence', async () => {

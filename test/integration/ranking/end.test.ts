@@ -85,7 +85,6 @@ async function judge({
     last: null,
     entry: 'unknown',
     quarantined,
-    isFull: false,
     pageSize: 50,
     promised: null,
     isResumed: false,
