@@ -231,28 +231,30 @@ function arrivalOf([first]: readonly ReadPage[]): number | null {
   return topOf(order) ?? bottomOf(order)?.height ?? null;
 }
 
-/** Lets a walk that has arrived take over: those above it end past the highest block that its first page confirms. */
+/**
+ * Lets a walk that has arrived take over: those above it end past the highest block that its first page confirms.
+ * @returns that block; null: it has not arrived
+ */
 export async function handOff(
   tx: Transaction,
   arriving: Arriving,
   kept: readonly ReadPage[],
-): Promise<void> {
+): Promise<number | null> {
   const top = arrivalOf(kept);
-  if (top === null) return;
+  if (top === null) return null;
   await tx.execute(sql`update etl.walks set floor = ${top} where ${higherWalks(arriving, top)}`);
+  return top;
 }
 
 /**
  * Takes back what walks above covered from their last item down, if they took it for the list's end before this walk arrived
- * below it. Runs after the checkpoint, which has locked the coverage.
+ * below it, at block `top`. Runs after the checkpoint, which has locked the coverage.
  */
 export async function withdrawEnds(
   tx: Transaction,
   arriving: Arriving,
-  kept: readonly ReadPage[],
+  top: number,
 ): Promise<void> {
-  const top = arrivalOf(kept);
-  if (top === null) return;
   const isFallen = await execute(tx).has`
     update etl.walks
     set verified = verified - int8multirange(int8range(0, bottom, '[]'))

@@ -112,7 +112,7 @@ async function commitPagesIn(
   const last = pages.at(-1);
   const state = { end, cuts: coverage.cuts };
   const remark = last ? await concludeWalk(tx, walk, evidenceOf(last), state) : null;
-  if (arriving !== null) await handOff(tx, arriving, kept);
+  const arrivedAt = arriving === null ? null : await handOff(tx, arriving, kept);
 
   await archiveBodies(tx, kept);
   await recordQuarantined(tx, walk, pages);
@@ -120,7 +120,7 @@ async function commitPagesIn(
   const advance = advanceOf(kept, counts, end);
   const reason = remark ?? advance.reason;
   const moved = await moveCheckpoint(tx, walk, { ...advance, reason, coverage });
-  if (arriving !== null) await withdrawEnds(tx, arriving, kept);
+  if (arriving !== null && arrivedAt !== null) await withdrawEnds(tx, arriving, arrivedAt);
   return {
     walk: moved,
     end,

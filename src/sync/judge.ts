@@ -129,7 +129,8 @@ export interface CoverageState {
   readonly cuts: number;
 }
 
-type CoveredPage = Pick<NormalisedPage, 'order' | 'items'> &
+/** What of a page decides its coverage. */
+export type CoveredPage = Pick<NormalisedPage, 'order' | 'items'> &
   Partial<Pick<NormalisedPage, 'cursor_in'>>;
 
 /** What pages add to their walk's coverage, if its list has an order that gives coverage. */

@@ -4,8 +4,10 @@ import type { Operation, OrderedOperation } from '../lists/operation.ts';
 import { hasKey, outOfOrder, placeColumns } from '../lists/positions.ts';
 import type { WalkRow } from '../lists/tables.ts';
 import { z } from 'zod';
-import { coverPages } from './judge.ts';
+import { type CoveredPage, coverPages } from './judge.ts';
 import type { NormalisedPage } from './page.ts';
+
+type WrittenPage = Pick<NormalisedPage, 'page_id' | 'rows'>;
 
 /** An item that names a block, which nothing confirms. */
 interface Unconfirmed {
@@ -22,7 +24,7 @@ export async function withdrawPlaces(
   tx: Transaction,
   operation: Operation,
   walk: WalkRow,
-  pages: readonly Pick<NormalisedPage, 'page_id' | 'rows' | 'order' | 'items'>[],
+  pages: readonly (WrittenPage & CoveredPage)[],
 ): Promise<void> {
   if (operation.order === null || !operation.order.givesCoverage) return;
   const { order } = operation;
@@ -54,17 +56,14 @@ export async function keepMarks(
   tx: Transaction,
   operation: Operation,
   chainId: number,
-  pages: readonly Pick<NormalisedPage, 'page_id' | 'rows'>[],
+  pages: readonly WrittenPage[],
 ): Promise<void> {
   if (operation.order === null || !operation.order.givesCoverage) return;
   const items = pages.flatMap(unconfirmedIn).map((item) => ({ ...item, is_known: false }));
   if (items.length > 0) await keepBlocksApart(tx, operation, chainId, items);
 }
 
-const unconfirmedIn = ({
-  page_id,
-  rows,
-}: Pick<NormalisedPage, 'page_id' | 'rows'>): Unconfirmed[] =>
+const unconfirmedIn = ({ page_id, rows }: WrittenPage): Unconfirmed[] =>
   rows.flatMap(({ key, height, missing }) =>
     height === null || missing?.unproven === undefined
       ? []
