@@ -84,21 +84,22 @@ export const lastPlace = (db: Queryable, walkId: number, from = 0) =>
     limit 1
   `;
 
-/** The nearest stored item above a position that the list still has; null: there is none. */
+/** The nearest stored item above a position that the list still has, behind `skipped` nearer ones; null: there is none. */
 export async function itemAbove(
   list: OrderedOperation,
   db: Queryable,
   chainId: number,
   place: OrderKey,
+  skipped = 0,
 ): Promise<OrderKey | null> {
   const columns = placeColumns(list);
   const { table, height, key } = columns;
-  return execute(db).row(() => z.object({ height: z.number(), key: z.string() }))`
+  return execute(db).row(orderKeyShape)`
     select ${height}::float8 as height, ${key} as key
     from ${table}
     where chain_id = ${chainId} and ${isAbove(columns, place)} and removed_at is null
     order by ${table}.${height}, ${key}
-    limit 1
+    limit 1 offset ${skipped}
   `;
 }
 

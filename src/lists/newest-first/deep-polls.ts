@@ -8,11 +8,11 @@ import {
   type NewestFirstWalk,
   cursorShape,
 } from '../operation.ts';
+import { placeColumns } from '../positions.ts';
 import {
   boundsOf,
   isRange,
   isWalkRunning,
-  itemsOf,
   type NewestFirstRun,
   type Planned,
   type Planning,
@@ -180,8 +180,10 @@ async function isShort(
   feed: Feed,
   { floor, from }: Floor,
 ): Promise<boolean> {
+  const { table, height } = placeColumns(list);
   const { rows } = await tx.execute(sql`
-    select from ${itemsOf(list, feed)} and height between ${floor} and ${from}
+    select from ${table}
+    where chain_id = ${feed.chain_id} and ${height} between ${floor} and ${from}
     limit ${shortRows + 1}
   `);
   return rows.length <= shortRows;

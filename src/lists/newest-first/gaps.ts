@@ -4,15 +4,14 @@ import { type Feed, feedName, hasRested, ofFeed } from '../feed.ts';
 import {
   type NewestFirstOperation,
   type OrderKey,
-  orderKeyShape,
   cursorShape,
   type Cursor,
 } from '../operation.ts';
+import { itemAbove } from '../positions.ts';
 import {
   type BegunWalk,
   boundsOf,
   isWalkRunning,
-  itemsOf,
   type NewestFirstScope,
   type Planned,
   type Planning,
@@ -149,8 +148,8 @@ const itemsAtEntry = 25;
 
 /**
  * A position to enter a gap at: the lowest stored item above it or, inside it, a little above the
- * requested part, because a walk verifies nothing above its first item. The distance doubles for
- * each of `missed` walks that met nothing there. Null: no stored item leads in.
+ * requested part, because a walk verifies nothing above its first item. For each of `missed` walks that met nothing
+ * there, the next item or twice the distance. Null: no stored item leads in.
  */
 async function entryInto(
   list: NewestFirstOperation,
@@ -165,35 +164,11 @@ async function entryInto(
     from etl.coverage
     where ${ofFeed(feed)}
   `;
+  const { topOf } = list.order;
   const height = gap.to + Math.ceil(blocks ?? items);
-  return gap.to < gap.top && height < gap.top
-    ? list.order.topOf(height)
-    : entryItemAbove(list, tx, feed, gap.top);
+  if (gap.to < gap.top && height < gap.top) return topOf(height);
+  return missed < mostEntries ? itemAbove(list, tx, feed.chain_id, topOf(gap.top), missed) : null;
 }
-
-/** The lowest stored item above a block that no walk entered at for nothing; null: there is none. */
-const entryItemAbove = (list: NewestFirstOperation, tx: Queryable, feed: Feed, block: number) =>
-  execute(tx).row(orderKeyShape)`
-    -- Materialized: Citus cannot join spread rows with walks.
-    with item as materialized (
-      select height, key from ${itemsOf(list, feed)} and height > ${block}
-      order by height, key
-      limit ${mostEntries}
-    )
-    select height::float8 as height, key
-    from item
-    where not exists (
-      select from etl.walks
-      where ${ofFeed(feed)}
-        and not from_head
-        and state <> 'running'
-        and (scope -> 'entry' ->> 'height')::bigint = item.height
-        and scope -> 'entry' ->> 'key' = item.key
-        and coalesce(top, 0) <= ${block}
-    )
-    order by item.height, key
-    limit 1
-  `;
 
 /** The stored cursor nearest above a gap that still leads in; null: only the head does. */
 const entryAbove = (tx: Queryable, feed: Feed, gap: Gap): Promise<Cursor | null> =>

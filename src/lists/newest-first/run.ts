@@ -1,9 +1,6 @@
-import { sql } from 'drizzle-orm';
 import { execute, type Queryable, type Transaction } from '../../db/transaction.ts';
-import type { Feed } from '../feed.ts';
 import type { PlannedWalk, RunOf } from '../list.ts';
 import type { NewestFirstOperation, NewestFirstWalk } from '../operation.ts';
-import { placeColumns } from '../positions.ts';
 import { z } from 'zod';
 
 /** No operation is older: the first ERC-4337 entry point the service lists was deployed then. */
@@ -37,14 +34,6 @@ export function boundsOf({ scope: { since, max_pages } }: NewestFirstRun): Newes
 
 export const isRange = ({ from_block, to_block }: NewestFirstScope): boolean =>
   from_block !== undefined || to_block !== undefined;
-
-/** As SQL, after `from`: stored items. Of one table, as Citus copies a union before it filters. */
-export function itemsOf(list: NewestFirstOperation, feed: Feed) {
-  const { table, height, key } = placeColumns(list);
-  return sql`
-    (select chain_id, ${height} as height, ${key} as key from ${table}) as item
-    where chain_id = ${feed.chain_id} and height is not null`;
-}
 
 const begunWalkShape = () =>
   z.object({

@@ -61,11 +61,11 @@ const planning = [
   'lists/newest-first/gaps.ts believesEntries',
   'lists/newest-first/gaps.ts entryAbove',
   'lists/newest-first/gaps.ts entryInto',
-  'lists/newest-first/gaps.ts entryItemAbove',
   'lists/newest-first/gaps.ts gapsOf',
   'lists/newest-first/index.ts hasCoverage',
   'lists/newest-first/run.ts walksOf',
   'lists/newest-first/split.ts beginningOf',
+  'lists/positions.ts itemAbove',
 ];
 
 let rounds: readonly Round[] = [];
