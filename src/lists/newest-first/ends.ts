@@ -41,27 +41,27 @@ export async function judgeListEnd(
     typeof entry === 'string' ? await lastPlace(db, claim.walk_id) : aboveEntry(entry, order);
   const end = last ?? requested ?? (entry === 'head' ? aboveAll : null);
   if (end === null) return { is: 'unsupported' };
-  const where = end === aboveAll ? 'it is empty' : `it ends at ${units[order.unit]} ${end.height}`;
   const [next, ...others] = await evidenceBelow(list, db, claim, end, claim.pageSize + 1);
   const isLong = others.length >= claim.pageSize;
   // A list loses its newest items, but not all: nothing that is left says that it is this list.
-  if (next !== undefined && (isLong || end === aboveAll)) {
-    const below = isLong
-      ? `more than ${claim.pageSize} items are stored below`
-      : 'items are stored below';
-    const evidence = `${where}, but ${below}, the next at ${units[order.unit]} ${next.height}`;
-    return { is: 'contradicted', evidence, question: null };
-  }
-  if (claim.promised !== null && served.length + claim.quarantined === 0) {
+  const mayBeGone = !isLong && end !== aboveAll;
+  if (
+    claim.promised !== null &&
+    served.length + claim.quarantined === 0 &&
+    (next === undefined || mayBeGone)
+  ) {
     return judgePromise(list, db, claim, claim.promised);
   }
   if (next === undefined) {
     return { is: (await wasEnd(db, claim, last)) ? 'supported' : 'unsupported' };
   }
+  const unit = units[order.unit];
+  const where = end === aboveAll ? 'it is empty' : `it ends at ${unit} ${end.height}`;
+  const items = isLong ? `more than ${claim.pageSize} items` : 'items';
   return {
     is: 'contradicted',
-    evidence: `${where}, but items are stored below, the next at ${units[order.unit]} ${next.height}`,
-    question: { cursor: order.cursorAt(next), only: null },
+    evidence: `${where}, but ${items} are stored below, the next at ${unit} ${next.height}`,
+    question: mayBeGone ? { cursor: order.cursorAt(next), only: null } : null,
   };
 }
 
