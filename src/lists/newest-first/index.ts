@@ -75,20 +75,6 @@ const resweepRule = z.strictObject({
     .describe('How often, such as 8h. The rule costs depth / every of the pages that are new.'),
 });
 
-/** A rule that is no deeper than each poll would cost nothing and find nothing. */
-function refuseShallow(settings: unknown, context: z.RefinementCtx): void {
-  // It is called even if elements are wrong: these are left to their own messages.
-  const { overlap, resweep } = settings as { overlap?: unknown; resweep?: unknown };
-  const overlapMs = typeof overlap === 'number' ? overlap : 0;
-  for (const [index, rule] of (Array.isArray(resweep) ? resweep : []).entries()) {
-    const depthMs: unknown = rule?.depth;
-    if (typeof depthMs !== 'number' || depthMs > overlapMs) continue;
-    const message =
-      'is not deeper than overlap, which each poll reads: write more, or leave it out';
-    context.addIssue({ code: 'custom', path: ['resweep', index, 'depth'], message });
-  }
-}
-
 const newestFirstSettings = ({ guide, defaults }: NewestFirstOperation) =>
   z
     .strictObject({
@@ -120,9 +106,6 @@ const newestFirstSettings = ({ guide, defaults }: NewestFirstOperation) =>
           'How many walks read history at once, at most. Without it as many as the rate limit and the round trip call for: one walk waits for each answer. They cost 1 % more pages at most.',
         ),
     })
-    .superRefine(refuseShallow, {
-      when: ({ value }) => typeof value === 'object' && value !== null,
-    })
     .transform(({ overlap: overlapMs, resweep, parallel, ...rest }) => ({
       ...rest,
       /** Null: as many as pay. */
@@ -132,6 +115,14 @@ const newestFirstSettings = ({ guide, defaults }: NewestFirstOperation) =>
       /** How deep below the covered top, and how often. */
       resweep: resweep.map(({ depth: depthMs, every: everyMs }) => ({ depthMs, everyMs })),
     }))
+    .superRefine(({ overlapMs, resweep }, context) => {
+      for (const [index, { depthMs }] of resweep.entries()) {
+        if (depthMs > overlapMs) continue;
+        const message =
+          'is not deeper than overlap, which each poll reads: write more, or leave it out';
+        context.addIssue({ code: 'custom', path: ['resweep', index, 'depth'], message });
+      }
+    })
     .describe(guide.about);
 
 /** What rules cost together, as a part of the new pages. */
