@@ -78,26 +78,15 @@ async function nextAbove(
   return number;
 }
 
-/** How many live runs have polled above the latest batch for nothing since it last grew. */
+/** How many earlier runs have polled above the latest batch for nothing since it last grew. */
 async function pollsBefore(tx: Transaction, run: NumberedRun, base: number): Promise<number> {
   const polls = await execute(tx).value(z.number)`
-    select count(*)::float8 as polls
-    from etl.runs as earlier
-    where ${ofFeed(run)}
-      and lane = 'live'
-      and id < ${run.id}
-      and latest_batch_before = ${base}
-      and id > coalesce(
-        (
-          select max(run_id) from etl.walks
-          where ${ofFeed(run)} and batch = ${base} and inserted > 0
-        ),
-        0
-      )
-      and exists (
-        select from etl.walks
-        where run_id = earlier.id and state = 'finished' and batch > ${base}
-      )
+    select count(distinct run_id)::float8
+    from etl.walks
+    where ${ofFeed(run)} and lane = 'live' and run_id < ${run.id} and state = 'finished' and batch > ${base}
+      and run_id > coalesce((
+        select max(run_id) from etl.walks where ${ofFeed(run)} and batch = ${base} and inserted > 0
+      ), 0)
   `;
   return polls ?? 0;
 }
