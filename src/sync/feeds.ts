@@ -348,7 +348,7 @@ export async function dueLanes<Lane extends Target>(
 
 /** A person's request is read now, whatever its interval. */
 export const atOnce = ({ lane, scope }: Target): RunScope =>
-  lane.lane === 'backfill' && hasHistory(lane.operation) ? { ...scope, at_once: true } : scope;
+  hasHistory(lane.operation) ? { ...scope, at_once: true } : scope;
 
 /** A cron of five fields. */
 export type Cron = Pick<ConfiguredLane, 'cron' | 'timezone'>;

@@ -63,7 +63,7 @@ const numberedSettings = ({ guide, defaults }: NumberedOperation) =>
         .max(100)
         .default(2)
         .describe(
-          'How many of the newest numbers are read again each time until they are verified, because a batch can be seen half imported. Each costs one page of 20 credits where nothing is new. Without effect beside to_batch.',
+          'How many of the newest numbers are read again each time until they are verified, because a batch can be seen half imported. Each costs one page of 20 credits where nothing is new. One whose blocks do not link, though its last read brought nothing, is read again at growing intervals. Without effect beside to_batch.',
         ),
       parallel: z
         .int()

@@ -47,8 +47,8 @@ function historyOf(
 }
 
 /**
- * Probes above the latest known batch, then plans new unread batches, then unverified ones of the newest `reread`. If many
- * are unverified, no poll fixes what keeps them so: intervals grow.
+ * Probes above the latest known batch, then plans new unread batches, then unverified ones of the newest `reread`: each
+ * poll those that may have got blocks, others at growing intervals.
  */
 export async function planLiveBatch(planning: Planning): Planned {
   const { tx, run, at } = planning;
@@ -59,11 +59,11 @@ export async function planLiveBatch(planning: Planning): Planned {
   const passed = await planUnread(planning, [base + 1, newest]);
   if (passed !== null) return passed;
   const { from_batch: lowest = 1, reread = 0 } = run.scope;
-  const all = { chain_id: run.chain_id, operation: run.operation, from: lowest, to: newest };
   // Reads the end of the previously newest batch once more, now that another builds on it.
-  const range = { ...all, from: Math.max(lowest, Math.min(newest - reread + 1, base)) };
-  const isHeadLong = (await tx.execute(head(all))).rows.length > headLimit;
-  const isDueNow = isHeadLong ? sql`(${isFilling(range)} or ${isRested(range, at)})` : atOnce;
+  const from = Math.max(lowest, Math.min(newest - reread + 1, base));
+  const range = { chain_id: run.chain_id, operation: run.operation, from, to: newest };
+  const isDueNow =
+    run.scope.at_once === true ? atOnce : sql`(${isFilling(range)} or ${isRested(range, at)})`;
   return (await planReread(planning, range, isDueNow)) ?? planLastRead(planning, range);
 }
 

@@ -93,6 +93,19 @@ test('a batch that stays open is read again at growing intervals, and by sync at
   expect(await states()).toMatchObject({ 3: 'settled' });
 });
 
+test('a newest batch that is no chain is read again at growing intervals once a read brought nothing', async () => {
+  const { list, poll, states } = await batchWorld(5);
+  list.batches.set(4, fullBatch(4).toSpliced(12, 1));
+  await poll(0);
+  expect(await states()).toMatchObject({ 3: 'settled', 4: 'open' });
+
+  const minutes: number[] = [];
+  for (let minute = 5; minute <= 100; minute += 5) {
+    if ((await poll(minute)).includes(4)) minutes.push(minute);
+  }
+  expect(minutes).toEqual([5, 15, 30, 60]);
+});
+
 test('an empty number is verified if its neighbours link, and else read again', async () => {
   const { list, poll, states } = await batchWorld(6);
   list.batches.delete(2);
