@@ -168,14 +168,9 @@ const newestListed = (tx: Queryable, feed: Feed, from: number) =>
     where ${isListed(feed, from)}
   `;
 
-/** Moves the latest batch up, or down from a number that has no blocks any more, also if it is never requested again. */
+/** Moves the latest batch up, or down from a number that has no blocks any more: see `latestBatchOf`. */
 const moveLatestBatch = (tx: Transaction, run: NumberedRun, latest: number) =>
   tx.execute(sql`
     update etl.feeds set latest_batch = ${latest}
-    where ${ofFeed(run)} and (
-      latest_batch > ${latest}::bigint and not exists (
-        select from etl.batch_blocks where ${isOf(run)} and batch_number = latest_batch
-      )
-      or (latest_batch >= ${latest}::bigint) is not true
-    )
+    where ${ofFeed(run)} and latest_batch is distinct from ${latest}::bigint
   `);
