@@ -133,30 +133,25 @@ interface RereadRange extends Feed {
 /** Batches that may wait above the highest verified one: newest, filling, awaiting an update. */
 const headLimit = 3;
 
-/** As SQL: the lowest unverified batches above the highest verified one, one more than may wait. */
-function head(range: RereadRange): SQL {
-  const { from, to } = range;
-  return sql`
-    select batch_number
-    from etl.batch_states
-    where ${isOf(range)} and not is_verified and blocks_count > 0 and batch_number <= ${to}
-      and batch_number > coalesce(
-        (
-          select max(batch_number) from etl.batch_states
-          where ${isOf(range)} and state = 'settled' and batch_number between ${from} and ${to}
-        ),
-        ${from}::bigint - 1
-      )
-    order by batch_number
-    limit ${headLimit + 1}
-  `;
-}
-
-/** As SQL: the highest number to refetch; if many wait, the lowest few, which the others need. */
+/** As SQL: the highest number to refetch; if many wait above the highest verified batch, the lowest few, which the others need. */
 const readUpTo = (range: RereadRange) => sql`coalesce(
   (
     select case when count(*) > ${headLimit} then (array_agg(batch_number))[${headLimit}::int] end
-    from (${head(range)}) as head
+    from (
+      select batch_number
+      from etl.batch_states
+      where ${isOf(range)} and not is_verified and blocks_count > 0 and batch_number <= ${range.to}
+        and batch_number > coalesce(
+          (
+            select max(batch_number) from etl.batch_states
+            where ${isOf(range)} and state = 'settled'
+              and batch_number between ${range.from} and ${range.to}
+          ),
+          ${range.from}::bigint - 1
+        )
+      order by batch_number
+      limit ${headLimit + 1}
+    ) as head
   ),
   ${range.to}::bigint
 )`;
@@ -164,16 +159,13 @@ const readUpTo = (range: RereadRange) => sql`coalesce(
 /** As SQL: more blocks may have come: the last read brought some, or the batch is a whole chain. */
 const isFilling = (range: RereadRange) => sql`(
   (is_contiguous and is_linked) is true
-  or coalesce(
-    (
-      select inserted > 0
-      from etl.walks
-      where walks.batch = batch_number and walks.feed = ${feedName(range)}
-      order by id desc
-      limit 1
-    ),
-    false
-  )
+  or (
+    select inserted > 0
+    from etl.walks
+    where walks.batch = batch_number and walks.feed = ${feedName(range)}
+    order by id desc
+    limit 1
+  ) is true
 )`;
 
 /** As SQL: whether a batch has rested since it was last read. */
