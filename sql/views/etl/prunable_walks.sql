@@ -1,8 +1,8 @@
 create or replace function etl.is_superseded(later etl.walks, at timestamptz) returns boolean
 language sql stable
 return case later.kind
-  -- A walk that ended at its stop height, unless it is the newest of its kind, which shows where the list begins,
-  -- where the live lane ended and when a rule was followed.
+  -- A walk that ended at its stop height, unless it is the newest of its kind, which shows where the list begins and
+  -- when a rule was followed.
   when 'newest-first' then later.reason = 'floor'
     and later.cuts = 0
     and later.is_ordered
@@ -17,7 +17,6 @@ return case later.kind
         and newer.cuts = 0
         and newer.lane = later.lane
         and newer.from_head = later.from_head
-        and (newer.cursor is null) = (later.cursor is null)
         and (newer.top is null) = (later.top is null)
       order by newer.feed, newer.id
       limit 1
