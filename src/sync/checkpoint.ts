@@ -231,10 +231,7 @@ function arrivalOf([first]: readonly ReadPage[]): number | null {
   return topOf(order) ?? bottomOf(order)?.height ?? null;
 }
 
-/**
- * Lets a walk that has arrived take over: those above it end past the highest block that its first page confirms.
- * @returns that block; null: it has not arrived
- */
+/** Lets a walk that has arrived take over: those above it end past the block that it returns; null: it has not arrived. */
 export async function handOff(
   tx: Transaction,
   arriving: Arriving,
