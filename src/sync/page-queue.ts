@@ -21,6 +21,8 @@ export class PageQueue<Page> {
   #closed = false;
   #changed = Promise.withResolvers<void>();
   #isFlushed = false;
+  /** Whether the consumer has pages that it took last. */
+  #isWriting = false;
 
   /** @param now monotonic, in ms */
   constructor(bounds: QueueBounds, now: () => number) {
@@ -45,6 +47,8 @@ export class PageQueue<Page> {
    * @param wait resolves after so many ms, or when its signal aborts; null: what is there is taken at once
    */
   async takeAll(wait: ((ms: number, signal: AbortSignal) => Promise<unknown>) | null) {
+    this.#isWriting = false;
+    this.#wake();
     while (this.#pages.length === 0 && !this.#closed) await this.#changed.promise;
     if (wait !== null) {
       const ending = new AbortController();
@@ -54,11 +58,20 @@ export class PageQueue<Page> {
       ending.abort();
     }
     this.#isFlushed = false;
+    this.#isWriting = true;
     const pages = this.#pages;
     this.#pages = [];
     this.#bytes = 0;
     this.#wake();
     return pages;
+  }
+
+  /** Waits until the consumer has written all pages, and asks for more. False if the queue was closed. */
+  async isWritten(): Promise<boolean> {
+    if (this.#pages.length > 0) this.flush();
+    while ((this.#pages.length > 0 || this.#isWriting) && !this.#closed)
+      await this.#changed.promise;
+    return !this.#closed;
   }
 
   /** Has the consumer take what it waits for, or takes next, without others. */

@@ -11,7 +11,7 @@ import { commitPages, type ToCommit } from './commit.ts';
 import { cursorText, type ReadPage, type WalkEnd } from './judge.ts';
 import { bottomOf, misplacedIn } from './order.ts';
 import { PageQueue, type QueueBounds } from './page-queue.ts';
-import { normalisePage, type PageReader, requestPage, type ServedPage, type Step } from './page.ts';
+import { normalisePage, type PageReader, requestPage, type Step } from './page.ts';
 
 /** How a run of a walk ended. Only `ended` ends the walk itself. */
 export type WalkOutcome =
@@ -44,51 +44,31 @@ export interface WalkDependencies extends Omit<PageReader, 'floor'> {
  * @throws what Postgres throws; what was committed stays, and the checkpoint says where to resume
  */
 export async function runWalk(
-  walk: HeldWalk,
+  begun: HeldWalk,
   dependencies: WalkDependencies,
   signal: AbortSignal,
 ): Promise<WalkOutcome> {
-  const held: Held = { begun: walk, walk, previousLast: 'unknown' };
-  let done = await readAndWrite(held, null, dependencies, signal);
-  // All before a claim is stored now, so it can be held against what is stored.
-  while (done.is === 'claim') done = await readAndWrite(held, done, dependencies, signal);
-  return done;
-}
-
-/** A walk that a worker holds: as it took it, as it is, and where its last page ended. */
-interface Held {
-  readonly begun: HeldWalk;
-  walk: HeldWalk;
-  previousLast: ToCommit['previousLast'];
-}
-
-/** Writes the pages that are read beside it, up to the end of the reading or of the walk. */
-async function readAndWrite(
-  held: Held,
-  claim: Claim | null,
-  dependencies: WalkDependencies,
-  signal: AbortSignal,
-): Promise<WalkOutcome | Claim> {
   const { db, operation, waiting, queues, now, onCommit } = dependencies;
+  let walk = begun;
+  let previousLast: ToCommit['previousLast'] = 'unknown';
   const queue = new PageQueue<ReadPage>(waiting, now);
   queues.add(queue);
   using reader = linkAbort(signal);
-  const from = { ...dependencies, floor: () => held.walk.floor, walk: held.begun };
-  const pages = readPages(from, claim, queue, reader.signal);
+  const from = { ...dependencies, floor: () => walk.floor, walk: begun };
+  const pages = readPages(from, queue, reader.signal);
   const reading = Promise.allSettled([pages.finally(() => queue.close())]);
   try {
     for (;;) {
       // The first page shows others that the walk has arrived.
-      const read = await queue.takeAll(held.previousLast === 'unknown' ? null : wait);
+      const read = await queue.takeAll(previousLast === 'unknown' ? null : wait);
       if (read.length === 0) break;
-      const isArriving = arrivingWalk(held.walk) !== null;
-      const { previousLast } = held;
-      const committed = await commitPages(db, operation, held.walk, { read, previousLast });
-      ({ walk: held.walk, previousLast: held.previousLast } = committed);
+      const isArriving = arrivingWalk(walk) !== null;
+      const committed = await commitPages(db, operation, walk, { read, previousLast });
+      ({ walk, previousLast } = committed);
       // The walks above may have to read less now, which they learn as they commit.
       if (isArriving) for (const other of queues) if (other !== queue) other.flush();
       const items = read.reduce((sum, { page }) => sum + page.items, 0);
-      onCommit({ walk: held.walk, pages: read.length, items, drift: committed.drift });
+      onCommit({ walk, pages: read.length, items, drift: committed.drift });
       if (committed.end !== null) return { is: 'ended', end: committed.end };
     }
   } catch (error) {
@@ -101,44 +81,34 @@ async function readAndWrite(
     await reading;
   }
   const [outcome] = await reading;
-  if (signal.aborted) return { is: 'paused' };
-  if (outcome.status === 'fulfilled') return outcome.value ?? { is: 'paused' };
-  return { is: 'failure', error: outcome.reason, walk: held.walk };
+  if (signal.aborted || outcome.status === 'fulfilled') return { is: 'paused' };
+  return { is: 'failure', error: outcome.reason, walk };
 }
 
 const wait = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal });
 
-/** A page at which reading stops: other evidence must confirm it, once all pages before it are stored. */
-interface Claim {
-  readonly is: 'claim';
-  readonly page: ServedPage;
-  readonly step: Step;
-  /** Cursors that were met up to it. */
-  readonly met: Set<string>;
-}
-
 /**
- * Reads a walk's pages into the queue, from its checkpoint or from a claim, to the next claim, the walk's end or that of the
- * slice's budget (null). The next request leaves as soon as the cursor of this page is decoded and checked.
+ * Reads a walk's pages from its checkpoint into the queue, to the walk's end or that of the slice's budget. The next request
+ * leaves as soon as the cursor of this page is decoded and checked.
  * @throws ExplorerError and what Postgres throws; the pages before it stay in the queue
  */
 export async function readPages(
   { walk, ...reader }: PageReader & { readonly walk: WalkRow },
-  claim: Claim | null,
   queue: PageQueue<ReadPage>,
   signal: AbortSignal,
-): Promise<Claim | null> {
-  if (claim === null && !reader.budget.takePage()) return null;
-  let step = claim?.step ?? (await firstStep(walk, reader));
-  const met = claim?.met ?? new Set([cursorText(step.cursor)]);
-  let answer = claim === null ? requestPage(walk, reader, step, signal) : claim.page;
+): Promise<void> {
+  if (!reader.budget.takePage()) return;
+  let step = await firstStep(walk, reader);
+  const met = new Set([cursorText(step.cursor)]);
+  let answer = requestPage(walk, reader, step, signal);
   for (;;) {
-    const page = await answer;
     const context = { walk, reader, step, signal };
-    const first = judgePage(page, context);
-    // All before the claim that this reading begins with is stored: that one is settled now.
-    if (isClaim(first) && step !== claim?.step) return { is: 'claim', page, step, met };
-    const judged = isClaim(first) ? await settle(first, context) : first;
+    let judged = judgePage(await answer, context);
+    if (isClaim(judged)) {
+      // It is held against what is stored: all pages before it have to be.
+      if (!(await queue.isWritten())) return;
+      judged = await settle(judged, context);
+    }
     const { facts, envelope, order, emptyRun, end } = judged;
     const isEmpty = envelope.items.length === 0;
     const next: Step = {
@@ -171,7 +141,7 @@ export async function readPages(
       { page: normalised, end, emptyRun, isOlder: judged.isOlder, body: packed },
       judged.body.length,
     );
-    if (!goesOn || !taken) return null;
+    if (!goesOn || !taken) return;
     step = next;
   }
 }

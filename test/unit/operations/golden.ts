@@ -125,8 +125,7 @@ async function walkOnePage(
   } as const;
   const { signal } = new AbortController();
   const from = { ...reader, walk: start as WalkRow };
-  const claim = await readPages(from, null, queue, signal);
-  if (claim !== null) await readPages(from, claim, queue, signal);
+  await readPages(from, queue, signal);
   const [read] = await taken;
   if (read === undefined) throw new Error('the walk read no page');
   return read.page;

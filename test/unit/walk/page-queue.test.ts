@@ -110,3 +110,26 @@ test('the consumer does not wait for pages that never come', async () => {
 
   expect(await taken).toEqual([]);
 });
+
+test('the producer waits until its pages are written: they are taken at once, and the consumer asks for more', async () => {
+  const { queue } = await queueOf(1);
+  const written = queue.isWritten();
+  expect(await queue.takeAll(forEver)).toEqual([1]);
+  expect(await isSettled(written)).toBe(false);
+
+  const more = queue.takeAll(forEver);
+
+  expect(await written).toBe(true);
+  queue.close();
+  expect(await more).toEqual([]);
+});
+
+test('the producer does not wait for pages that are never written', async () => {
+  const { queue } = await queueOf(1);
+  const written = queue.isWritten();
+  await queue.takeAll(forEver);
+
+  queue.close();
+
+  expect(await written).toBe(false);
+});
