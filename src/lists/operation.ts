@@ -140,8 +140,6 @@ export interface EndClaim<Walk extends Scope = Scope> extends WalkIdentity<Walk>
   readonly entry: OrderKey | 'head' | 'unknown';
   /** The item that the page should begin with by the service's own cursor; null: it names none. */
   readonly promised: OrderKey | null;
-  /** Whether this is the first page since a worker took the walk: its cursor was returned earlier. */
-  readonly isResumed: boolean;
 }
 
 /** An unsupported end is requested once more, a contradicted one up to three times: then the walk is `truncated`. */

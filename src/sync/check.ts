@@ -3,7 +3,15 @@ import { kindOf } from '../lists/index.ts';
 import type { EndQuestion, EndVerdict, ItemRows, ListOrder, Scope } from '../lists/operation.ts';
 import { sharesStored } from '../lists/positions.ts';
 import type { WalkRow } from '../lists/tables.ts';
-import { boundBy, judgeProgress, lowestOf, missedEntry, namedBy, type WalkEnd } from './judge.ts';
+import {
+  boundBy,
+  identityOf,
+  judgeProgress,
+  lowestOf,
+  missedEntry,
+  namedBy,
+  type WalkEnd,
+} from './judge.ts';
 import {
   bottomOf,
   isOlder,
@@ -101,79 +109,50 @@ interface RecheckContext {
   readonly cursor?: Step['cursor'];
 }
 
-/** The most answers to one request that are compared. */
-const mostAnswers = 4;
+/** What of a page needs other evidence. */
+type Suspicion = 'end' | 'since' | 'from-top' | 'other' | 'empty';
+
+/** Of empty pages in a row the first one needs other evidence. */
+function suspicionOf({ emptyRun, end, isFromTop, isOther }: JudgedPage): Suspicion | null {
+  if (end?.is === 'end') return 'end';
+  if (end?.is === 'bound' && end.bound === 'since') return 'since';
+  if (isFromTop) return 'from-top';
+  if (isOther) return 'other';
+  return emptyRun === 1 && end === null ? 'empty' : null;
+}
 
 /** Whether a page may be the service's mistake: `settle` finds out once all pages before it are stored. */
-export const isClaim = (page: JudgedPage): boolean => page.isOther || suspicious(page) !== null;
-
-/**
- * Re-checks a page that may be the service's mistake, once all pages before it are stored. One that lacks the item that its
- * cursor names is requested once more; if it lacks the item again, and none of its items is stored, it covers nothing.
- * @throws ExplorerError 'truncated' where the list ends again and again where it cannot
- */
-export async function settle(first: JudgedPage, context: RecheckContext): Promise<JudgedPage> {
-  const second = first.isOther ? await requestAgain(first, context) : first;
-  const page = await confirmHead(second, context);
-  const { walk, reader } = context;
-  const { db, operation } = reader;
-  if (!page.isOther || operation.order === null) return page;
-  const keys = rowsIn(page, context).map(({ key }) => key);
-  return (await sharesStored(operation, db, walk.chain_id, keys)) ? page : distrust(page);
-}
+export const isClaim = (page: JudgedPage): boolean => suspicionOf(page) !== null;
 
 /** Above all blocks and batches. One more is the most that a parameter of 32 bits holds. */
 const topHeight = 2 ** 31 - 2;
 
 /**
- * An empty head that leads on may hide what is above its cursor: the head is requested by a synthetic cursor above all
- * heights, until two answers agree. If the service refuses it, the head itself is requested once more.
+ * Settles a claim, once all pages before it are stored. An empty head that leads on may hide what is above its cursor: a
+ * synthetic cursor above all heights is requested in its place; if the service refuses it, the head itself once more.
+ * @throws ExplorerError 'truncated' where the list ends again and again where it cannot
  */
-async function confirmHead(head: JudgedPage, context: RecheckContext): Promise<JudgedPage> {
+export async function settle(claim: JudgedPage, context: RecheckContext): Promise<JudgedPage> {
   const { order } = context.reader.operation;
-  const isEmptyHead = context.step.cursor === null && suspicious(head) === 'empty';
-  if (!isEmptyHead || order?.givesCoverage !== true) return confirmEnd(head, context);
+  const isEmptyHead = context.step.cursor === null && suspicionOf(claim) === 'empty';
+  if (!isEmptyHead || order?.givesCoverage !== true) return confirm(claim, context);
   const fromTop = { ...context, cursor: order.cursorAt(order.topOf(topHeight)) };
-  const served = await requestAgain(head, fromTop).catch(nullIfRefused);
-  if (served === null) return confirmEnd(head, context);
-  const page = await confirmEnd(served, fromTop);
+  const served = await requestAgain(claim, fromTop).catch(nullIfRefused);
+  if (served === null) return confirm(claim, context);
+  const page = await confirm(served, fromTop);
   const top = page.order?.inOrder[0]?.height ?? -1;
   // The cursor of a list of numbers is one above its page.
-  const isReached = top + 1 >= (head.order?.borders.next?.height ?? 0);
+  const isReached = top + 1 >= (claim.order?.borders.next?.height ?? 0);
   if (page.facts.items === 0 ? page.end !== null : !isReached) {
     throw truncated('its first page is empty, and leads on to items that its top does not list');
   }
   return { ...page, facts: { ...page.facts, cursor_in: null } };
 }
 
-/**
- * Ends, empty pages in the middle of a list and times before `since` are claims: stored rows may support an end; otherwise the
- * same request, made later, must have the same answer. An end that stored rows contradict is believed only if these left.
- */
-async function confirmEnd(first: JudgedPage, context: RecheckContext): Promise<JudgedPage> {
-  let [page, before] = [first, await lookAt(first, null, context)];
-  if (decide(null, before) === 'accept') return page;
-  for (let answers = 2; answers <= mostAnswers; answers += 1) {
-    const next = await requestAgain(page, context);
-    const now = await lookAt(next, page, context);
-    const decision = decide(before, now);
-    if (decision === 'accept') return next;
-    if (decision === 'ask' && (await isGone(before.verdict, context))) return next;
-    [page, before] = [next, now];
-  }
-  if (before.suspicion === 'since') return { ...page, end: null };
-  const { verdict } = before;
-  throw truncated(
-    verdict.is === 'contradicted'
-      ? verdict.evidence
-      : 'the list ends in another place each time it is requested',
-  );
-}
+/** The most answers to one request that are compared. */
+const mostAnswers = 4;
 
-/** What of a page needs other evidence. */
-type Suspicion = 'end' | 'since' | 'empty' | 'from-top';
-
-/** An answer to a request, as it is compared with others. */
+/** An answer to a request, as it is compared with the one before. */
 export interface Answer {
   /** Null: nothing of it needs other evidence. */
   readonly suspicion: Suspicion | null;
@@ -183,110 +162,119 @@ export interface Answer {
   readonly isSame: boolean;
 }
 
-/** Whether an answer is right. One that comes twice is, unless stored rows contradict it; 'ask' whether these have left. Pure. */
-export function decide(before: Answer | null, now: Answer): 'accept' | 'ask' | 'repeat' {
-  if (now.suspicion === null || now.verdict.is === 'supported') return 'accept';
-  if (before === null || !now.isSame) return 'repeat';
-  if (before.verdict.is === 'contradicted') return 'ask';
-  return now.verdict.is === 'contradicted' ? 'repeat' : 'accept';
+/** Whether an answer is right: one that comes twice is, unless stored rows contradict it. Pure. */
+export const isBelieved = (before: Answer | null, { suspicion, verdict, isSame }: Answer) =>
+  suspicion === null ||
+  verdict.is === 'supported' ||
+  (isSame && verdict.is === 'unsupported' && before?.verdict.is === 'unsupported');
+
+/**
+ * Makes a request again until an answer is believed. A believed page that lacks the item of its cursor covers nothing, unless
+ * one of its items is stored.
+ */
+async function confirm(claim: JudgedPage, context: RecheckContext): Promise<JudgedPage> {
+  const { walk, reader } = context;
+  let before: Look | null = null;
+  let now = await lookAt(claim, before, context);
+  for (let answers = 1; !isBelieved(before, now) && answers < mostAnswers; answers += 1) {
+    before = now;
+    now = await lookAt(await requestAgain(now.page, context), before, context);
+  }
+  const { page, rows, suspicion, verdict } = now;
+  if (!isBelieved(before, now)) {
+    if (suspicion === 'since') return { ...page, end: null };
+    if (verdict.is === 'contradicted') throw truncated(verdict.evidence);
+    if (suspicion !== 'other') {
+      throw truncated('the list ends in another place each time it is requested');
+    }
+  }
+  if (!page.isOther || reader.operation.order === null) return page;
+  const keys = rows.map(({ key }) => key);
+  const isListed = await sharesStored(reader.operation, reader.db, walk.chain_id, keys);
+  return isListed ? page : distrust(page);
+}
+
+/** An answer with its page. */
+interface Look extends Answer {
+  readonly page: JudgedPage;
+  readonly rows: readonly ItemRows[];
 }
 
 async function lookAt(
   page: JudgedPage,
-  before: JudgedPage | null,
+  before: Look | null,
   context: RecheckContext,
-): Promise<Answer> {
-  const suspicion = suspicious(page);
-  return {
-    suspicion,
-    verdict: suspicion === 'end' ? await judgeEnd(page, context) : { is: 'unsupported' },
-    isSame: suspicion !== null && before !== null && saysTheSame(before, page, context),
+): Promise<Look> {
+  const { facts, envelope } = page;
+  const { walk, reader, step } = context;
+  const suspicion = suspicionOf(page);
+  const place = {
+    chain_id: walk.chain_id,
+    scope: walk.scope,
+    page_id: facts.page_id,
+    position: step.position,
   };
+  const rows = suspicion === null ? [] : rowsOf(reader.operation, envelope.items, place);
+  const isSame =
+    suspicion !== null &&
+    suspicion === before?.suspicion &&
+    listsTheSame(before.rows, rows, page.isFromTop || reader.operation.order === null);
+  const look: Look = { page, rows, suspicion, isSame, verdict: { is: 'unsupported' } };
+  return suspicion === 'end' ? { ...look, verdict: await judgeEnd(look, context) } : look;
 }
 
-/** Of empty pages in a row the first one needs other evidence. */
-function suspicious({ emptyRun, end, isFromTop }: JudgedPage): Suspicion | null {
-  if (end?.is === 'end') return 'end';
-  if (end?.is === 'bound' && end.bound === 'since') return 'since';
-  if (isFromTop) return 'from-top';
-  return emptyRun === 1 && end === null ? 'empty' : null;
-}
-
-/** Decoded once: a compared page would be decoded up to four times in one turn of the event loop. */
-const decoded = new WeakMap<Envelope, ItemRows[]>();
-
-function rowsIn(
-  { facts: { page_id }, envelope }: JudgedPage,
-  { walk: { chain_id, scope }, reader: { operation }, step: { position } }: RecheckContext,
-): ItemRows[] {
-  const place = { chain_id, scope, page_id, position };
-  const rows = decoded.get(envelope) ?? rowsOf(operation, envelope.items, place);
-  decoded.set(envelope, rows);
-  return rows;
-}
-
-function judgeEnd(page: JudgedPage, context: RecheckContext): Promise<EndVerdict> {
-  const { envelope, order } = page;
+/** What stored rows say of an end. If it comes again, they contradict it only if a request at their position finds items. */
+async function judgeEnd({ page, rows, isSame }: Look, context: RecheckContext) {
+  const { envelope, order, isOther } = page;
   const { walk, reader, step } = context;
   const { db, operation, pageSize } = reader;
-  const rows = rowsIn(page, context);
-  return kindOf(walk.operation).judgeEnd(db, {
-    walk_id: walk.id,
-    run_id: walk.run_id,
-    chain_id: walk.chain_id,
-    feed: walk.feed,
-    scope: walk.scope,
+  const unsupported: EndVerdict = { is: 'unsupported' };
+  const verdict = await kindOf(walk.operation).judgeEnd(db, {
+    ...identityOf(walk),
     quarantined: envelope.items.length - rows.length,
     pageSize,
     rows,
     last: bottomOf(order),
     entry: step.cursor === null ? 'head' : (operation.order?.position(step.cursor) ?? 'unknown'),
     promised: namedBy(operation.order, step.cursor),
-    isResumed: step.sequence === walk.pages,
   });
+  // A page that lacks the item of its cursor is requested twice, whatever it shows.
+  if (verdict.is === 'supported') return isOther ? unsupported : verdict;
+  if (verdict.is === 'unsupported' || verdict.question === null || !isSame) return verdict;
+  return (await endsAt(verdict.question, page, context)) ? unsupported : verdict;
 }
 
-/** Makes a request once more, or another one at the same place. */
-async function repeatRequest(context: RecheckContext): Promise<JudgedPage> {
-  const { walk, reader, step, signal, cursor = step.cursor } = context;
-  const served = await requestPage(walk, reader, { ...step, cursor }, signal, true);
-  return judgePage(served, context);
-}
-
-async function requestAgain({ facts }: JudgedPage, context: RecheckContext): Promise<JudgedPage> {
-  const next = await repeatRequest(context);
-  const attempts = facts.attempts + next.facts.attempts;
-  return { ...next, facts: { ...next.facts, attempts } };
-}
-
-/** Whether two answers end, or stay empty, alike. A head, and a list without an order, may move between them: most rows stay. */
-function saysTheSame(a: JudgedPage, b: JudgedPage, context: RecheckContext): boolean {
-  if (suspicious(a) !== suspicious(b)) return false;
-  const placesIn = (page: JudgedPage) =>
-    new Set(rowsIn(page, context).map(({ key, height }) => `${height} ${key}`));
-  const [before, after] = [placesIn(a), placesIn(b)];
-  const most = Math.max(before.size, after.size);
-  const common = before.intersection(after).size;
-  const mayMove = a.isFromTop || context.reader.operation.order === null;
-  return common === most || (mayMove && common * 2 > most);
-}
-
-/** Whether the items that contradict an end left: two requests at their position list nothing, or only the item above. */
-async function isGone(verdict: EndVerdict, context: RecheckContext): Promise<boolean> {
-  const question = verdict.is === 'contradicted' ? verdict.question : null;
-  return (
-    question !== null && (await endsAt(question, context)) && (await endsAt(question, context))
-  );
-}
-
-async function endsAt({ cursor, only }: EndQuestion, context: RecheckContext): Promise<boolean> {
+/** Whether the list ends at a position: a request there lists nothing, or only the item above. */
+async function endsAt(
+  { cursor, only }: EndQuestion,
+  page: JudgedPage,
+  context: RecheckContext,
+): Promise<boolean> {
   const step = { ...context.step, cursor, previousLast: null, expected: null };
-  const page = await repeatRequest({ ...context, step, cursor }).catch(nullIfRefused);
-  const { next, unreadable, items } = page?.envelope ?? {};
+  const answer = await requestAgain(page, { ...context, step, cursor }).catch(nullIfRefused);
+  const { next, unreadable, items } = answer?.envelope ?? {};
   if (next !== null || unreadable !== null) return false;
   if (only === null) return items?.length === 0;
-  const [first] = page?.order?.inOrder ?? [];
+  const [first] = answer?.order?.inOrder ?? [];
   return items?.length === 1 && first?.height === only.height && first.key === only.key;
+}
+
+/** Makes a request once more, or another one at the same place; its attempts are added to the page's. */
+async function requestAgain(page: JudgedPage, context: RecheckContext): Promise<JudgedPage> {
+  const { walk, reader, step, signal, cursor = step.cursor } = context;
+  const served = await requestPage(walk, reader, { ...step, cursor }, signal, true);
+  const attempts = page.facts.attempts + served.facts.attempts;
+  return judgePage({ ...served, facts: { ...served.facts, attempts } }, context);
+}
+
+/** Whether two answers list the same. A head, and a list without an order, may move between them: most rows stay. */
+function listsTheSame(a: readonly ItemRows[], b: readonly ItemRows[], mayMove: boolean): boolean {
+  const placesOf = (rows: readonly ItemRows[]) =>
+    new Set(rows.map(({ key, height }) => `${height} ${key}`));
+  const [before, after] = [placesOf(a), placesOf(b)];
+  const most = Math.max(before.size, after.size);
+  const common = before.intersection(after).size;
+  return common === most || (mayMove && common * 2 > most);
 }
 
 /** A synthetic cursor may be refused: then it says nothing. */

@@ -26,7 +26,14 @@ import {
   moveCheckpoint,
   withdrawEnds,
 } from './checkpoint.ts';
-import { coverPages, cursorLoop, cursorText, type ReadPage, type WalkEnd } from './judge.ts';
+import {
+  coverPages,
+  cursorLoop,
+  cursorText,
+  identityOf,
+  type ReadPage,
+  type WalkEnd,
+} from './judge.ts';
 import { bottomOf, joins, misplacedIn, topOf, withoutPlace } from './order.ts';
 import { isOrdered, type NormalisedPage } from './page.ts';
 import { withdrawPlaces } from './unconfirmed.ts';
@@ -170,12 +177,8 @@ export async function concludeWalk(
 }
 
 const contextOf = (walk: WalkRow, page: PageEvidence) => ({
-  walk_id: walk.id,
-  run_id: walk.run_id,
-  chain_id: walk.chain_id,
-  feed: walk.feed,
+  ...identityOf(walk),
   started_at: walk.started_at,
-  scope: walk.scope,
   floor: walk.floor,
   ...page,
 });

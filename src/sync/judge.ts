@@ -98,6 +98,15 @@ export function endAfter(
   throw new Error(`walk ${walk.id} ended for a reason unknown to this version`);
 }
 
+/** What kinds of list know of a walk. */
+export const identityOf = ({ id: walk_id, run_id, chain_id, feed, scope }: WalkRow) => ({
+  walk_id,
+  run_id,
+  chain_id,
+  feed,
+  scope,
+});
+
 /** The item that a cursor names as the first of its page, which exists. Null: it names none, or is synthetic. */
 export function namedBy(order: ListOrder | null, cursor: Cursor | null): OrderKey | null {
   if (order?.names !== 'first' || cursor === null) return null;

@@ -50,7 +50,7 @@ export async function judgeListEnd(
     served.length + claim.quarantined === 0 &&
     (next === undefined || mayBeGone)
   ) {
-    return judgePromise(list, db, claim, claim.promised);
+    return judgePromise(list, db, claim.chain_id, claim.promised);
   }
   if (next === undefined) {
     return { is: (await wasEnd(db, claim, last)) ? 'supported' : 'unsupported' };
@@ -69,10 +69,10 @@ export async function judgeListEnd(
 async function judgePromise(
   list: NewestFirstOperation,
   db: Queryable,
-  { chain_id, isResumed }: EndClaim,
+  chainId: number,
   promised: OrderKey,
 ): Promise<EndVerdict> {
-  const above = isResumed ? await itemAbove(list, db, chain_id, promised) : null;
+  const above = await itemAbove(list, db, chainId, promised);
   const { order } = list;
   return {
     is: 'contradicted',

@@ -42,7 +42,6 @@ async function world(
       entry,
       pageSize: 50,
       promised: null,
-      isResumed: false,
       quarantined: 0,
       rows: heights.map((height, position) => ({
         key: String(height),

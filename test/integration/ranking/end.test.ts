@@ -87,7 +87,6 @@ async function judge({
     quarantined,
     pageSize: 50,
     promised: null,
-    isResumed: false,
     rows: last.map((place, index) => ({
       key: addressOf(place),
       row: {},

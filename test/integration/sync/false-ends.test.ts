@@ -69,7 +69,8 @@ describe('an empty page at a cursor that names an operation', () => {
     const { list, sync, open, expectComplete } = await shortList();
     list.lie = (_, { cursor }) => (cursor === tokenOf(named) ? noItems : null);
 
-    expect(await sync()).toBe(falsePage - 1 + answers);
+    // Those after the first are compared with what is listed at the item above.
+    expect(await sync()).toBe(falsePage - 1 + answers + (answers - 1));
     expect((await open()).join()).toContain(
       `truncated: HTTP 200, it lists nothing from block ${named} on`,
     );
@@ -81,15 +82,13 @@ describe('an empty page at a cursor that names an operation', () => {
     await expectComplete();
   });
 
-  test('leaves nothing open after the next sync if all items from there on have really left', async () => {
-    const { list, sync, open, expectComplete } = await shortList();
+  test('leaves nothing open if all items from there on have really left', async () => {
+    const { list, sync, expectComplete } = await shortList();
     list.onRequest = ({ cursor }) => {
       if (cursor === tokenOf(named)) {
         list.operations = list.operations.filter(({ block }) => block > named);
       }
     };
-    await sync();
-    expect(await open()).not.toEqual([]);
 
     await sync();
 
