@@ -30,8 +30,6 @@ export interface Tables {
 /** What an item's rows do not report, so that the stored rows keep it. */
 interface MissingValues {
   readonly columns: readonly string[];
-  /** What a new row has in some of these columns: the page said it, and nothing confirms it. */
-  readonly unproven?: Row;
   /** Positions (none: 0) of each child table's rows not read whole; `all`: nothing was read. */
   readonly children: readonly (readonly number[] | 'all')[];
 }
@@ -132,8 +130,8 @@ async function loadItems(
 }
 
 /**
- * Adds the items that were read in part and of which nothing is stored, with what is unproven of them. Another transaction may
- * be adding them too: what it knows of them is stored then, and stays.
+ * Adds the items that were read in part and of which nothing is stored. Another transaction may be adding them too: what it knows
+ * of them is stored then, and stays.
  */
 async function addPartly(
   tx: Transaction,
@@ -142,11 +140,7 @@ async function addPartly(
 ): Promise<readonly ShownItem[]> {
   const partly = shown.filter(({ missing }) => missing !== null);
   if (partly.length === 0) return [];
-  const rows = partly.map(({ row, missing, page_id }) => ({
-    ...row,
-    ...missing?.unproven,
-    page_id,
-  }));
+  const rows = partly.map(({ row, page_id }) => ({ ...row, page_id }));
   const keys = await addUnknown(tx, table, rows);
   return partly.filter(({ row }) => keys.has(rowKey(row, shapeOf(table).key)));
 }

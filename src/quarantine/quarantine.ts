@@ -20,7 +20,6 @@ import {
   pageFactsShape,
   type PageFacts,
 } from '../sync/page.ts';
-import { withdrawPlaces } from '../sync/unconfirmed.ts';
 import { rowOf } from '../db/column-types.ts';
 
 /** Which quarantined items; a list that is empty names all. */
@@ -237,9 +236,6 @@ async function writeItems(
   const operation = operations[origin.walk.operation];
   const { page_id } = origin.page;
   const counts = await loadPages(tx, operation, [{ page_id, rows: items }]);
-  await withdrawPlaces(tx, operation, origin.walk, [
-    { page_id, rows: items, order: null, items: 0 },
-  ]);
   if (decidesMembership(origin.walk.operation)) {
     await addHeights(tx, page_id, items);
     // Before the ledger counts the page as clean: what the walk could conclude was decided when it

@@ -10,7 +10,6 @@ import { loadPages } from '../load/load.ts';
 import { type QuarantineFilter, readAgain, retryQuarantined } from '../quarantine/quarantine.ts';
 import { unpackBody } from '../sync/archive.ts';
 import { type NormalisedPage, pageFactsShape } from '../sync/page.ts';
-import { keepMarks } from '../sync/unconfirmed.ts';
 import { rowOf } from '../db/column-types.ts';
 
 /** Which archived pages are replayed; a list that is empty means all. */
@@ -163,8 +162,6 @@ async function upsertPages(
         inserted += page.inserted;
         updated += page.changed;
       }
-      // The mark of an item without a block is no part of its page.
-      await keepMarks(tx, first.operation, first.chainId, pages);
       from += run.length;
     }
     return { inserted, updated };

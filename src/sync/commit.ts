@@ -36,7 +36,6 @@ import {
 } from './judge.ts';
 import { bottomOf, joins, misplacedIn, topOf, withoutPlace } from './order.ts';
 import { isOrdered, type NormalisedPage } from './page.ts';
-import { withdrawPlaces } from './unconfirmed.ts';
 
 /** Pages to commit, and where the page before them ended; read from the ledger if it is unknown. */
 export interface ToCommit {
@@ -114,7 +113,6 @@ async function commitPagesIn(
       ? { ...page, order: withoutPlace(page.order) }
       : page,
   );
-  await withdrawPlaces(tx, operation, walk, believed);
   const coverage = coverPages(operation.order, walk, { pages: believed, end });
   const last = pages.at(-1);
   const state = { end, cuts: coverage.cuts };

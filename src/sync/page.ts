@@ -186,7 +186,7 @@ interface PagePlace {
   /** Number of items on the walk's earlier pages. */
   readonly position: number;
   readonly order: PageOrder | null;
-  /** Items whose block the page contradicts: their rows omit it. Those of a page that does not belong here replace no known block. */
+  /** Items whose block the page does not confirm: their rows omit it. */
   readonly misplaced: Misplaced;
 }
 
@@ -222,18 +222,20 @@ export function normalisePage(
     if (decoded.is === 'valid') {
       const place = { chain_id, scope, page_id: facts.page_id, position: at };
       const normalised = operation.normalise(decoded, place);
-      const isMisplaced = misplaced !== 'all' && misplaced.includes(index);
+      const isMisplaced =
+        normalised.height !== null &&
+        (misplaced === 'all' ? !isIdentity(operation) : misplaced.includes(index));
       if (isMisplaced && isIdentity(operation)) {
         refuse(raw, reasonsOfPage.misplaced, at);
         continue;
       }
-      const item = withoutUncertainPlace(operation, normalised, isMisplaced, misplaced === 'all');
+      const item = withoutUncertainPlace(operation, normalised, isMisplaced);
       isEndReported = operation.order === null || item.height !== null;
       const both = withRepeat(rows.get(item.key), item);
       if (both === null) refuse(raw, reasonsOfPage.repeated, at);
       else rows.set(item.key, both);
       for (const value of decoded.unread) driftCounter.noteUnread(value);
-      if (isMisplaced && normalised.height !== null && operation.order?.givesCoverage === true) {
+      if (isMisplaced && operation.order?.givesCoverage === true) {
         const path = [operation.order.columns.height];
         driftCounter.noteUnread({ path, kind: 'format', detail: 'out of order' });
       }
@@ -262,33 +264,24 @@ function withRepeat(first: ItemRows | undefined, item: ItemRows): ItemRows | nul
 const isIdentity = ({ order }: Operation) =>
   order?.givesCoverage === true && order.key.every(({ column }) => column === order.columns.height);
 
-/** Keeps the known block if an item reports none, or one that its page contradicts (then in `extra`) or does not confirm. */
+/** Keeps the known block of an item that reports none, or one that its page does not confirm, which `extra` keeps then. */
 function withoutUncertainPlace(
-  operation: Operation,
+  { order }: Operation,
   item: ItemRows,
   isMisplaced: boolean,
-  isForeign: boolean,
 ): ItemRows {
-  const { order } = operation;
-  if (order?.givesCoverage !== true) return item;
-  const isUnconfirmed = isForeign && !isIdentity(operation);
-  if (item.height !== null && !isMisplaced && !isUnconfirmed) return item;
+  if (order?.givesCoverage !== true || (item.height !== null && !isMisplaced)) return item;
   const { row, missing } = item;
   const { height } = order.columns;
-  const named = isMisplaced && { [outOfOrder(order)]: item.height };
+  const extra = { ...(row['extra'] as object | null), [outOfOrder(order)]: item.height };
   return {
     ...item,
-    height: isMisplaced ? null : item.height,
-    row: {
-      ...row,
-      [height]: null,
-      ...(named !== false && { extra: { ...(row['extra'] as object | null), ...named } }),
-    },
+    height: null,
+    row: { ...row, [height]: null, ...(isMisplaced && { extra }) },
+    // A mark of an earlier page stays too.
     missing: {
-      // A mark of an earlier page stays too.
-      columns: [...(missing?.columns ?? []), height, ...(isUnconfirmed ? ['extra'] : [])],
+      columns: [...(missing?.columns ?? []), height],
       children: missing?.children ?? [],
-      ...(isUnconfirmed && { unproven: { [height]: item.height } }),
     },
   };
 }

@@ -148,7 +148,7 @@ test.each([2, ...inLong(5), pages])(
   },
 );
 
-test('a new item of a page that belongs nowhere has no block of which all items are known', async () => {
+test('a new item of a page that belongs nowhere has no block until a page in order shows it', async () => {
   const { list, sync, query, expectComplete, expectNothingHidden } = await copiedList();
   const late = { block: 185, id: 2 ** 30, fee: '1' };
   list.operations = [...list.operations, late];

@@ -196,8 +196,8 @@ test('a page without a reliable position moves no stored operation', async () =>
 
   await sync();
 
-  const moved = await query('select hash from explorer.user_operations where block_number > 201');
-  expect(moved).toEqual([{ hash: hashOf(201) }]);
+  const moved = `select hash from explorer.user_operations where block_number > 200 or block_number is null`;
+  expect(await query(moved)).toEqual([{ hash: hashOf(201) }]);
 });
 
 test('a long poll that is out of order is not repeated', async () => {
