@@ -74,12 +74,12 @@ export const inOrder = (a: OrderKey, b: OrderKey): boolean =>
 /** The transaction's time as a CTE, which Citus computes once, on the coordinator. */
 export const present = sql`present as materialized (select etl.change_time() as at)`;
 
-/** The lowest item in order on the last page of a walk, of those from a number on, that has one; null: none has. */
-export const lastPlace = (db: Queryable, walkId: number, from = 0) =>
+/** The lowest item in order on the last page of a walk that has one; null: none has. */
+export const lastPlace = (db: Queryable, walkId: number) =>
   execute(db).row(orderKeyShape)`
     select bottom::float8 as height, last_key as key
     from etl.pages
-    where walk_id = ${walkId} and sequence >= ${from} and last_key is not null and bottom is not null
+    where walk_id = ${walkId} and last_key is not null and bottom is not null
     order by sequence desc
     limit 1
   `;

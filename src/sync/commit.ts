@@ -1,5 +1,11 @@
 import { sql } from 'drizzle-orm';
-import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
+import {
+  execute,
+  type Database,
+  type Queryable,
+  transact,
+  type Transaction,
+} from '../db/transaction.ts';
 import { recordDrift } from '../drift/drift.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import { lockEnds } from '../lists/feed.ts';
@@ -36,11 +42,12 @@ import {
 } from './judge.ts';
 import { bottomOf, joins, misplacedIn, topOf, withoutPlace } from './order.ts';
 import { isOrdered, type NormalisedPage } from './page.ts';
+import { z } from 'zod';
 
-/** Pages to commit, and where the page before them ended; read from the ledger if it is unknown. */
-export interface ToCommit {
+/** Pages to commit, and where the page before them ended if it was conclusive. */
+interface ToCommit {
   readonly read: readonly ReadPage[];
-  readonly previousLast: PageEnd | null | 'unknown';
+  readonly previousLast: PageEnd | null;
 }
 
 /**
@@ -80,7 +87,7 @@ async function commitPagesIn(
   tx: Transaction,
   operation: Operation,
   walk: HeldWalk,
-  { read, previousLast: known }: ToCommit,
+  { read, previousLast }: ToCommit,
 ) {
   const announced = read.at(-1)?.end ?? null;
   // Before any row lock, or two ends could deadlock.
@@ -100,9 +107,8 @@ async function commitPagesIn(
   }
 
   const pages = kept.map(({ page }) => page);
-  const previous = known === 'unknown' ? await endBefore(tx, operation, walk) : known;
   let counts: CountsByPage = new Map();
-  const contexts = contextsOf(walk, pages, previous);
+  const contexts = contextsOf(walk, pages, previousLast);
   const refuted = await kindOf(walk.operation).writePages(tx, contexts, async () => {
     counts = await loadPages(tx, operation, pages);
     await recordPages(tx, walk, { pages, counts });
@@ -259,20 +265,14 @@ const evidenceOf = (page: NormalisedPage): PageEvidence => ({
   isConclusive: isOrdered(page) && page.quarantined.length === 0,
 });
 
-/** The end of a walk's last page; null if it is not conclusive, or says nothing of what follows. */
-async function endBefore(
-  tx: Transaction,
-  { order }: Operation,
-  walk: WalkRow,
-): Promise<PageEnd | null> {
-  if (order?.givesCoverage !== true || walk.pages === 0) return null;
-  return execute(tx).row(pageEndShape)`
-    select id::float8 as page_id, bottom::float8 as height, last_key as key
+/** Where a walk's last page ended, by the ledger; null: unknown. */
+export const lastPage = (db: Queryable, { id, pages }: WalkRow) =>
+  execute(db).row(() => pageEndShape().extend({ isConclusive: z.boolean() }))`
+    select id::float8 as page_id, bottom::float8 as height, last_key as key,
+           is_ordered and is_end_reported and quarantined = 0 as "isConclusive"
     from etl.pages
-    where walk_id = ${walk.id} and sequence = ${walk.pages - 1}
-      and is_ordered and is_end_reported and quarantined = 0 and last_key is not null
+    where walk_id = ${id} and sequence = ${pages - 1} and last_key is not null and bottom is not null
   `;
-}
 
 /** Stores items that are no rows. The same item met again is the same entry. */
 async function recordQuarantined(

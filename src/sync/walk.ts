@@ -1,13 +1,13 @@
 import { addAbortListener } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewDrift } from '../drift/drift.ts';
-import type { OrderKey } from '../lists/operation.ts';
-import { inOrder, lastPlace } from '../lists/positions.ts';
+import type { Operation, OrderKey, PageEnd } from '../lists/operation.ts';
+import { inOrder } from '../lists/positions.ts';
 import type { HeldWalk, WalkRow } from '../lists/tables.ts';
 import { packBody } from './archive.ts';
 import { isClaim, judgePage, settle } from './check.ts';
 import { arrivingWalk, FencedError } from './checkpoint.ts';
-import { commitPages, type ToCommit } from './commit.ts';
+import { commitPages, lastPage } from './commit.ts';
 import { cursorText, type ReadPage, type WalkEnd } from './judge.ts';
 import { bottomOf, misplacedIn } from './order.ts';
 import { PageQueue, type QueueBounds } from './page-queue.ts';
@@ -50,17 +50,18 @@ export async function runWalk(
 ): Promise<WalkOutcome> {
   const { db, operation, waiting, queues, now, onCommit } = dependencies;
   let walk = begun;
-  let previousLast: ToCommit['previousLast'] = 'unknown';
+  const last = begun.pages === 0 ? null : await lastPage(db, begun);
+  let previousLast: PageEnd | null = last?.isConclusive === true ? last : null;
   const queue = new PageQueue<ReadPage>(waiting, now);
   queues.add(queue);
   using reader = linkAbort(signal);
-  const from = { ...dependencies, floor: () => walk.floor, walk: begun };
+  const from = { ...dependencies, floor: () => walk.floor, walk: begun, last };
   const pages = readPages(from, queue, reader.signal);
   const reading = Promise.allSettled([pages.finally(() => queue.close())]);
   try {
     for (;;) {
       // The first page shows others that the walk has arrived.
-      const read = await queue.takeAll(previousLast === 'unknown' ? null : wait);
+      const read = await queue.takeAll(walk === begun ? null : wait);
       if (read.length === 0) break;
       const isArriving = arrivingWalk(walk) !== null;
       const committed = await commitPages(db, operation, walk, { read, previousLast });
@@ -88,17 +89,21 @@ export async function runWalk(
 const wait = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal });
 
 /**
- * Reads a walk's pages from its checkpoint into the queue, to the walk's end or that of the slice's budget. The next request
+ * Reads a walk's pages from its checkpoint, with the `last` item before it, into the queue, to the walk's end or that of the slice's budget. The next request
  * leaves as soon as the cursor of this page is decoded and checked.
  * @throws ExplorerError and what Postgres throws; the pages before it stay in the queue
  */
 export async function readPages(
-  { walk, ...reader }: PageReader & { readonly walk: WalkRow },
+  {
+    walk,
+    last,
+    ...reader
+  }: PageReader & { readonly walk: WalkRow; readonly last: OrderKey | null },
   queue: PageQueue<ReadPage>,
   signal: AbortSignal,
 ): Promise<void> {
   if (!reader.budget.takePage()) return;
-  let step = await firstStep(walk, reader);
+  let step = firstStep(walk, last, reader.operation);
   const met = new Set([cursorText(step.cursor)]);
   let answer = requestPage(walk, reader, step, signal);
   for (;;) {
@@ -146,30 +151,23 @@ export async function readPages(
   }
 }
 
-/** A run that resumes goes on where the ledger says that the walk's last page ended. */
-async function firstStep(walk: WalkRow, reader: PageReader): Promise<Step> {
-  const { cursor, pages, items, empty_run } = walk;
+/** Where a walk goes on. Behind an empty page the requested position is unknown: nothing is joined there. */
+function firstStep(
+  { cursor, pages, items, empty_run, is_older }: WalkRow,
+  last: OrderKey | null,
+  { order }: Operation,
+): Step {
+  const next = cursor === null ? null : (order?.position(cursor) ?? null);
+  const isContradicted = last !== null && next !== null && !inOrder(last, next);
   return {
     cursor,
     sequence: pages,
     position: items,
     emptyRun: empty_run,
-    previousLast: await placeBefore(walk, reader),
-    isOlder: walk.is_older,
+    previousLast: order === null || empty_run > 0 || isContradicted ? null : last,
+    isOlder: is_older,
     expected: null,
   };
-}
-
-/** Where the walk's last page ended; null if it has no place or its next cursor contradicts it, as in a walk that goes on. */
-async function placeBefore(
-  { id, pages, cursor, empty_run }: WalkRow,
-  { db, operation: { order } }: PageReader,
-): Promise<OrderKey | null> {
-  // Behind an empty page the requested position is unknown: nothing is joined there.
-  if (order === null || pages === 0 || empty_run > 0) return null;
-  const last = await lastPlace(db, id, pages - 1);
-  const next = cursor === null ? null : order.position(cursor);
-  return last !== null && next !== null && !inOrder(last, next) ? null : last;
 }
 
 /**

@@ -124,7 +124,7 @@ async function walkOnePage(
     floor: () => null,
   } as const;
   const { signal } = new AbortController();
-  const from = { ...reader, walk: start as WalkRow };
+  const from = { ...reader, walk: start as WalkRow, last: null };
   await readPages(from, queue, signal);
   const [read] = await taken;
   if (read === undefined) throw new Error('the walk read no page');
