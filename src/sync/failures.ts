@@ -193,6 +193,3 @@ export async function pollLater(db: Database, feed: Feed, afterMs: number): Prom
     where ${ofFeed(feed)}
   `);
 }
-
-export const isPolledLater = (db: Database, feed: Feed) =>
-  execute(db).has`select from etl.feeds where ${ofFeed(feed)} and poll_again_at > now()`;

@@ -12,7 +12,6 @@ import { operationNames, operations } from '../lists/registry.ts';
 import type { RunScope } from '../lists/tables.ts';
 import { printable } from '../printable.ts';
 import { type ChangedFeed, dropOutdated, changedFeedShape } from './changes.ts';
-import { isPolledLater } from './failures.ts';
 import { z } from 'zod';
 
 export interface RegisteredFeed extends Feed {
@@ -335,12 +334,13 @@ export async function dueLanes<Lane extends Target>(
   at: Date,
 ): Promise<Lane[]> {
   const due: Lane[] = [];
-  const paused = await execute(db).values(z.string)`
-    select feed || '/' || lane from etl.lanes where paused_at is not null
+  const waiting = await execute(db).values(z.string)`
+    select feed || '/' || lane
+    from etl.lanes join etl.feeds using (feed)
+    where paused_at is not null or (${occasion !== 'sync'} and poll_again_at > now())
   `;
   for (const target of targets) {
-    if (paused.includes(laneName(target.lane))) continue;
-    if (occasion !== 'sync' && (await isPolledLater(db, target.lane))) continue;
+    if (waiting.includes(laneName(target.lane))) continue;
     if (await kindOf(target.lane.operation).isDue(db, target, occasion, at)) due.push(target);
   }
   return due;
