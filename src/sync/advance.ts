@@ -71,8 +71,6 @@ interface Slice extends AdvanceDependencies, Pick<WalkDependencies, 'queues'> {
   readonly budget: SliceBudget & { readonly spent: boolean };
   /** Whether the feed, or this run, was failing when the slice began. */
   readonly isFailing: boolean;
-  /** Whether it failed because a ranking ended too early: only its end shows that it no longer does. */
-  readonly isCutRanking: boolean;
   /** What the first page notes; never rejects. */
   recovering: Promise<void> | null;
   /** Why no further walk begins; a mismatch outranks a fence, and both outrank a failure. */
@@ -106,13 +104,12 @@ export async function advance(
   const { db } = dependencies;
   const run = await currentRun(db, lane, sql`not ${isPaused(lane)}`);
   if (run === null) return { is: 'idle' };
-  const { failing, failure, begun_at } = await beginWork(db, run);
+  const { failing, begun_at } = await beginWork(db, run);
   const slice: Slice = {
     ...dependencies,
     run,
     begunAt: begun_at,
     isFailing: failing || run.failures_in_a_row > 0,
-    isCutRanking: failure !== null && isCutRanking(lane, failure),
     recovering: null,
     budget,
     held: new Set(),
@@ -130,10 +127,10 @@ export async function advance(
   return conclude(slice, signal);
 }
 
-/** Notes what the first page of a slice shows: its feed recovers, and its key works. */
+/** Notes what the first page of a slice shows: its key works, and its feed recovers; a ranking does so at its end. */
 async function noteSuccess(slice: Slice): Promise<void> {
   const { db, run, begunAt, chainsOfKey } = slice;
-  const isOver = slice.isFailing && !slice.isCutRanking;
+  const isOver = slice.isFailing && hasHistory(run.operation);
   const recovered = isOver ? await transact(db, (tx) => recover(tx, run)) : null;
   const accepted = await acceptKey(db, chainsOfKey(run.chain_id), begunAt);
   noteRecovered(slice, recovered ?? accepted);
@@ -274,7 +271,7 @@ async function closeIfEnded(tx: Transaction, slice: Slice) {
   const [first] = end.failures;
   const why = first && { ...first, reason: end.failures.map(({ reason }) => reason).join('; ') };
   // A run that found nothing to request has gone well too.
-  const isNoted = recovering !== null && !slice.isCutRanking;
+  const isNoted = recovering !== null && hasHistory(run.operation);
   const recovered = !why && isFailing && !isNoted ? await recover(tx, run) : null;
   if (why) await setFailure(tx, run, why);
   else if (!end.is_ordered && !end.others_failing) await setFailure(tx, run, unordered);

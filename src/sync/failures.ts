@@ -121,7 +121,6 @@ export async function beginWork(db: Database, run: RunRow) {
   const begun = await execute(db).row(() =>
     z.object({
       failing: z.boolean(),
-      failure: z.enum(failureClasses).nullable(),
       /** On the database's clock. */
       begun_at: z.string(),
     }),
@@ -131,10 +130,10 @@ export async function beginWork(db: Database, run: RunRow) {
       where ${ofFeed(run)} and not ${isFailing} and reason is not null
         and exists (select from etl.runs where id = ${run.id} and state = 'open')
     )
-    select ${isFailing} as failing, failure, clock_timestamp()::text as begun_at
+    select ${isFailing} as failing, clock_timestamp()::text as begun_at
     from etl.feeds where ${ofFeed(run)}
   `;
-  return begun ?? { failing: false, failure: null, begun_at: '-infinity' };
+  return begun ?? { failing: false, begun_at: '-infinity' };
 }
 
 /** Ends a feed's failure after one of its runs succeeded, unless another still fails. Null: it was not failing, or still is. */
