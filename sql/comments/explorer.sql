@@ -137,7 +137,7 @@ comment on column explorer.bundler_history.total_ops is 'explorer.bundlers.total
 comment on table explorer.bundles is 'Bundles of user operations (ERC-4337), several in some transactions. Source: /proxy/account-abstraction/bundles.';
 comment on column explorer.bundles.transaction_hash is 'Transaction that brought the bundle; API field transaction_hash. Lower-case hex with 0x, 32 bytes.';
 comment on column explorer.bundles.bundle_index is 'Place among the bundles of the transaction; API field bundle_index.';
-comment on column explorer.bundles.block_number is 'Height of the block that includes it; API field block_number. Null: not reported, or its page is out of order: extra has it.';
+comment on column explorer.bundles.block_number is 'Height of the block that includes it; API field block_number. Null: not reported, or out of order (in extra).';
 comment on column explorer.bundles.timestamp is 'Time of that block, UTC; API field timestamp. Null: not reported.';
 comment on column explorer.bundles.bundler_hash is 'Address that sent the bundle, see explorer.addresses; API field bundler. Lower-case hex with 0x, 20 bytes. Null: not reported.';
 comment on column explorer.bundles.total_ops is 'Its user operations in canonical blocks, as last read; may fall; API field total_ops. Null: not reported.';
@@ -192,7 +192,7 @@ comment on column explorer.read_batches.walked_at is 'When the walk ended that l
 
 comment on table explorer.user_operations is 'User operations of account abstraction (ERC-4337), one row for each hash. Source: /proxy/account-abstraction/operations. That list lacks paymaster, gas and nonce: the event UserOperationEvent in transaction_hash has them, and the API''s /proxy/account-abstraction/operations/{hash}; explorer.paymasters has their counts.';
 comment on column explorer.user_operations.hash is 'Hash of the user operation, its identity; API field hash. Lower-case hex with 0x, 32 bytes.';
-comment on column explorer.user_operations.block_number is 'Height of the block that includes it; API field block_number, a string there. Null: not reported, or its page is out of order: extra has it.';
+comment on column explorer.user_operations.block_number is 'Height of the block that includes it; API field block_number, a string there. Null: not reported, or out of order (in extra).';
 comment on column explorer.user_operations.timestamp is 'Time of that block, UTC; API field timestamp. Null: not reported.';
 comment on column explorer.user_operations.status is 'True: it succeeded; false: it failed; API field status. Null: not reported.';
 comment on column explorer.user_operations.address_hash is 'Sender: the smart account, see explorer.addresses; API field address. Lower-case hex with 0x, 20 bytes. Null: not reported.';

@@ -131,6 +131,7 @@ export interface WalkEndContext<Walk extends Scope = Scope> extends WalkContext<
 /** A walk whose newest page claims to be the list's last. */
 export interface EndClaim<Walk extends Scope = Scope> extends WalkIdentity<Walk> {
   readonly quarantined: number;
+  /** How many items were requested. */
   readonly pageSize: number;
   /** The rows of the page, which is not committed yet; all pages before it are. */
   readonly rows: readonly ItemRows[];

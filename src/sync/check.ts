@@ -267,10 +267,11 @@ async function requestAgain(page: JudgedPage, context: RecheckContext): Promise<
   return judgePage({ ...served, facts: { ...served.facts, attempts } }, context);
 }
 
+const placesOf = (rows: readonly ItemRows[]) =>
+  new Set(rows.map(({ key, height }) => `${height} ${key}`));
+
 /** Whether two answers list the same. A head, and a list without an order, may move between them: most rows stay. */
 function listsTheSame(a: readonly ItemRows[], b: readonly ItemRows[], mayMove: boolean): boolean {
-  const placesOf = (rows: readonly ItemRows[]) =>
-    new Set(rows.map(({ key, height }) => `${height} ${key}`));
   const [before, after] = [placesOf(a), placesOf(b)];
   const most = Math.max(before.size, after.size);
   const common = before.intersection(after).size;

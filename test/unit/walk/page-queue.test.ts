@@ -111,7 +111,7 @@ test('the consumer does not wait for pages that never come', async () => {
   expect(await taken).toEqual([]);
 });
 
-test('the producer waits until its pages are written: they are taken at once, and the consumer asks for more', async () => {
+test('the producer waits until its pages are written: they are taken at once, then committed', async () => {
   const { queue } = await queueOf(1);
   const written = queue.isWritten();
   expect(await queue.takeAll(forEver)).toEqual([1]);
