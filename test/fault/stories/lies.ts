@@ -330,6 +330,13 @@ const listed = liesOf(['optimism-batches'], {
     );
     return [...early.toReversed(), ...items];
   },
+  // Ordinary: the last numbers of the page before are listed once more.
+  'repeated-before': ({ request: { cursor, pageAt }, honest: { items }, chance }) => {
+    if (cursor === null) return null;
+    const above = pageAt(String(Number(cursor) + 3)).items;
+    const repeated = above.filter(({ number }) => Number(number) >= Number(cursor));
+    return repeated.length === 0 ? null : [...repeated.slice(-chance.whole(1, 2)), ...items];
+  },
   'listed-far': ({ request, honest: { items }, chance }) =>
     request.cursor !== null || items.length === 0
       ? null
@@ -337,7 +344,7 @@ const listed = liesOf(['optimism-batches'], {
 });
 
 /** Every lie by its name; docs/guarantees.md names those that no reader can detect. */
-const lies = [ends, edges, order, losses, times, standing, listed].flat();
+export const lies = [ends, edges, order, losses, times, standing, listed].flat();
 
 /**
  * The lies of a name: `bundles/end-empty` is one, `end-empty` that of all lists, `bundles` all that can

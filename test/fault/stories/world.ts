@@ -49,6 +49,10 @@ export class World {
     this.#addOperations(chance, chance.whole(60, 160));
     const batches = chance.whole(2, 5);
     for (let count = 0; count < batches; count += 1) this.#addBatch(chance);
+    // Of some worlds the list of batches has pages.
+    const paged = chanceOf(seed, 'pages of batches');
+    const small = paged.percent(25) ? paged.whole(8, 20) : 0;
+    for (let count = 0; count < small; count += 1) this.#addBatch(paged, { least: 1, most: 4 });
     for (let n = 1; n <= 60; n += 1) this.#counts.set(scrambled(n), chance.whole(1, 60));
   }
 
@@ -116,10 +120,10 @@ export class World {
     this.#operations.set(id, { block, id, fee: String(chance.whole(1, 1_000_000)) });
   }
 
-  #addBatch(chance: Chance): void {
+  #addBatch(chance: Chance, blocks = { least: 8, most: 35 }): void {
     // Numbering has gaps.
     this.#newestBatch += this.#newestBatch > 0 && chance.percent(10) ? 2 : 1;
-    this.#batches.set(this.#newestBatch, this.#newBlocks(chance.whole(8, 35)));
+    this.#batches.set(this.#newestBatch, this.#newBlocks(chance.whole(blocks.least, blocks.most)));
   }
 
   /** The newest batch can be seen while it fills. */
