@@ -265,13 +265,14 @@ const evidenceOf = (page: NormalisedPage): PageEvidence => ({
   isConclusive: isOrdered(page) && page.quarantined.length === 0,
 });
 
-/** Where a walk's last page ended, by the ledger; null: unknown. */
-export const lastPage = (db: Queryable, { id, pages }: WalkRow) =>
+/** Where a walk's last page with items ended, by the ledger; null: unknown. */
+export const lastPage = (db: Queryable, { id, pages, empty_run }: WalkRow) =>
   execute(db).row(() => pageEndShape().extend({ isConclusive: z.boolean() }))`
     select id::float8 as page_id, bottom::float8 as height, last_key as key,
            is_ordered and is_end_reported and quarantined = 0 as "isConclusive"
     from etl.pages
-    where walk_id = ${id} and sequence = ${pages - 1} and last_key is not null and bottom is not null
+    where walk_id = ${id} and sequence = ${pages - empty_run - 1}
+      and last_key is not null and bottom is not null
   `;
 
 /** Stores items that are no rows. The same item met again is the same entry. */

@@ -1,7 +1,8 @@
 import { addAbortListener } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewDrift } from '../drift/drift.ts';
-import type { Operation, OrderKey, PageEnd } from '../lists/operation.ts';
+import { execute, type Queryable } from '../db/transaction.ts';
+import { type Cursor, cursorShape, type OrderKey, type PageEnd } from '../lists/operation.ts';
 import { inOrder } from '../lists/positions.ts';
 import type { HeldWalk, WalkRow } from '../lists/tables.ts';
 import { packBody } from './archive.ts';
@@ -51,7 +52,8 @@ export async function runWalk(
   const { db, operation, waiting, queues, now, onCommit } = dependencies;
   let walk = begun;
   const last = begun.pages === 0 ? null : await lastPage(db, begun);
-  let previousLast: PageEnd | null = last?.isConclusive === true ? last : null;
+  let previousLast: PageEnd | null =
+    last?.isConclusive === true && begun.empty_run === 0 ? last : null;
   const queue = new PageQueue<ReadPage>(waiting, now);
   queues.add(queue);
   using reader = linkAbort(signal);
@@ -103,7 +105,7 @@ export async function readPages(
   signal: AbortSignal,
 ): Promise<void> {
   if (!reader.budget.takePage()) return;
-  let step = firstStep(walk, last, reader.operation);
+  let step = await firstStep(walk, last, reader);
   const met = new Set([cursorText(step.cursor)]);
   let answer = requestPage(walk, reader, step, signal);
   for (;;) {
@@ -151,24 +153,36 @@ export async function readPages(
   }
 }
 
-/** Where a walk goes on. Behind an empty page the requested position is unknown: nothing is joined there. */
-function firstStep(
-  { cursor, pages, items, empty_run, is_older }: WalkRow,
+/** Where a walk goes on, behind empty pages as one that was not stopped: it carries what is known before the first of them. */
+async function firstStep(
+  walk: WalkRow,
   last: OrderKey | null,
-  { order }: Operation,
-): Step {
-  const next = cursor === null ? null : (order?.position(cursor) ?? null);
+  { db, operation: { order } }: PageReader,
+): Promise<Step> {
+  const { cursor, pages, items, empty_run, is_older } = walk;
+  const named = (at: Cursor | null) => (at === null ? null : (order?.position(at) ?? null));
+  const empty = empty_run === 0 ? [] : await lastCursors(db, walk);
+  const [following = cursor] = empty;
+  const next = named(following);
   const isContradicted = last !== null && next !== null && !inOrder(last, next);
   return {
     cursor,
     sequence: pages,
     position: items,
     emptyRun: empty_run,
-    previousLast: order === null || empty_run > 0 || isContradicted ? null : last,
+    previousLast: order === null || isContradicted ? null : last,
     isOlder: is_older,
-    expected: null,
+    expected: empty.map(named).find((place) => place !== null) ?? null,
   };
 }
+
+/** The cursors of the empty pages that a walk read last, in order. */
+const lastCursors = (db: Queryable, { id, pages, empty_run }: WalkRow) =>
+  execute(db).values(() => cursorShape().nullable())`
+    select cursor_in from etl.pages
+    where walk_id = ${id} and sequence >= ${pages - empty_run}
+    order by sequence
+  `;
 
 /**
  * Links a new abort controller to longer-lived signals. Unlike `AbortSignal.any` it lets go of them when disposed of: a
