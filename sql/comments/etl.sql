@@ -202,7 +202,7 @@ comment on column etl.quarantine.raw_hash is 'SHA-256 of the item''s JSON text, 
 comment on column etl.quarantine.reason is 'The fields that are wrong, and what was expected of them.';
 comment on column etl.quarantine.page_id is 'etl.pages.id of the page that first showed it.';
 comment on column etl.quarantine.last_page_id is 'etl.pages.id of the newest page that served it again; quarantine retry writes its rows as of that page. Null: none did.';
-comment on column etl.quarantine.position is 'Place of the item among all items of its walk, from 0.';
+comment on column etl.quarantine.position is 'Place of the item among all items of the walk that served it last, from 0.';
 comment on column etl.quarantine.from_block is 'Lowest block that the item can stand in, by its neighbours on the page, for lists ordered by block. Null: not known.';
 comment on column etl.quarantine.to_block is 'Highest block that the item can stand in, by its neighbours on the page, for lists ordered by block. Null: not known.';
 comment on column etl.quarantine.first_seen_at is 'When it was first stored.';

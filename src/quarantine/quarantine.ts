@@ -143,9 +143,20 @@ interface Origin {
   readonly page: PageFacts;
 }
 
-/** Of a page out of order an item keeps the block that is known, as when the page was written. */
+/** An item keeps the block that is known if its page contradicts the one that it names, as when the page was written. */
 interface OriginOfItems extends Origin {
-  readonly page: PageFacts & { readonly is_ordered: boolean };
+  readonly misplaced: Misplaced;
+  /** Number of items on the walk's earlier pages. */
+  readonly itemsBefore: number;
+}
+
+/** Which items of a page its neighbours contradict, as the ledger has it. */
+export const notedAs = ({ is_ordered, misplaced }: NotedOrder): Misplaced =>
+  misplaced ?? (is_ordered ? [] : 'all');
+
+interface NotedOrder {
+  readonly is_ordered: boolean;
+  readonly misplaced: readonly number[] | null;
 }
 
 /** Reads items of a page again by the declarations of this version, as of that page. */
@@ -164,8 +175,10 @@ async function retryPage(
   ids: readonly string[],
 ): Promise<Retried> {
   const origin = await lockOrigin(tx, pageId);
-  const stored = await execute(tx).rows(() => keptItem.extend({ raw: z.string() }))`
-    select id::float8 as id, feed, chain_id::float8 as chain_id, operation, reason, raw::text as raw
+  const stored = await execute(tx).rows(() =>
+    keptItem.extend({ raw: z.string(), position: z.int() }),
+  )`
+    select id::float8 as id, feed, chain_id::float8 as chain_id, operation, reason, position, raw::text as raw
     from etl.quarantine
     where id = any(${sql.param(ids)}::bigint[])
     order by id
@@ -175,9 +188,8 @@ async function retryPage(
   const items: ItemRows[] = [];
   const rows: QuarantinedItem[] = [];
   const kept: Retried['kept'] = [];
-  for (const { reason, raw, ...named } of stored) {
-    const misplaced = origin?.page.is_ordered === true ? [] : 'all';
-    const read = origin === null ? null : readAgain(origin, [parseExactly(raw)], misplaced);
+  for (const { reason, raw, position, ...named } of stored) {
+    const read = origin && readAgain(origin, [parseExactly(raw)], misplacedAlone(origin, position));
     const [item] = read?.rows ?? [];
     if (Object.values<string>(reasonsOfPage).includes(reason)) kept.push({ ...named, reason });
     else if (item === undefined) {
@@ -200,6 +212,10 @@ async function retryPage(
   return { rows, written: inserted + changed, kept };
 }
 
+/** What the page says of one of its items, read alone. */
+const misplacedAlone = ({ misplaced, itemsBefore }: OriginOfItems, position: number): Misplaced =>
+  misplaced === 'all' ? misplaced : misplaced.includes(position - itemsBefore) ? [0] : [];
+
 const unranked = 'it can be read now: retry it after the next ranking, which gives it a rank';
 
 /** Whether no later run has published a ranking: without the item the newest one would count as whole. */
@@ -215,17 +231,25 @@ async function lockOrigin(tx: Transaction, pageId: number): Promise<OriginOfItem
   const origin = await execute(tx).row(() =>
     z.object({
       walk: rowOf(walks),
-      page: pageFactsShape().omit({ page_id: true }).extend({ is_ordered: z.boolean() }),
+      page: pageFactsShape()
+        .omit({ page_id: true })
+        .extend({ is_ordered: z.boolean(), misplaced: z.array(z.number()).nullable() }),
+      items_before: z.number(),
     }),
   )`
-    select to_jsonb(walks) as walk, to_jsonb(pages.*) as page
+    select to_jsonb(walks) as walk, to_jsonb(pages.*) as page, coalesce((
+      select sum(items) from etl.pages as earlier
+      where walk_id = walks.id and earlier.sequence < pages.sequence
+    ), 0)::float8 as items_before
     from etl.pages join etl.walks on walks.id = pages.walk_id
     where pages.id = ${pageId}
   `;
   if (origin === null) return null;
   if (decidesMembership(origin.walk.operation)) await lockEnds(tx, origin.walk);
   await tx.execute(sql`select from etl.walks where id = ${origin.walk.id} for update`);
-  return { walk: origin.walk, page: { ...origin.page, page_id: pageId } };
+  const { walk, page, items_before: itemsBefore } = origin;
+  const misplaced = notedAs(page);
+  return { walk, page: { ...page, page_id: pageId }, misplaced, itemsBefore };
 }
 
 async function writeItems(

@@ -7,7 +7,12 @@ import { hasHistory } from '../lists/index.ts';
 import { operationNames, operations } from '../lists/registry.ts';
 import { walks } from '../lists/tables.ts';
 import { loadPages } from '../load/load.ts';
-import { type QuarantineFilter, readAgain, retryQuarantined } from '../quarantine/quarantine.ts';
+import {
+  notedAs,
+  type QuarantineFilter,
+  readAgain,
+  retryQuarantined,
+} from '../quarantine/quarantine.ts';
 import { unpackBody } from '../sync/archive.ts';
 import { type NormalisedPage, pageFactsShape } from '../sync/page.ts';
 import { rowOf } from '../db/column-types.ts';
@@ -176,7 +181,5 @@ const servedPage = z.looseObject({ items: z.array(z.unknown()) });
 /** What its neighbours contradict is in the ledger. */
 function decode({ body, encoding, page, walk }: ArchivedPage): NormalisedPage {
   const { items } = servedPage.parse(parseBody(unpackBody(body, encoding)));
-  const { id: page_id, is_ordered, misplaced } = page;
-  const noted = misplaced ?? (is_ordered ? [] : 'all');
-  return readAgain({ walk, page: { ...page, page_id } }, items, noted);
+  return readAgain({ walk, page: { ...page, page_id: page.id } }, items, notedAs(page));
 }

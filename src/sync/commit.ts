@@ -297,12 +297,14 @@ async function recordQuarantined(
       last_page_id
     )
     select distinct on (raw_hash)
-           chain_id, operation, scope, raw, raw_hash, reason, position, from_block, to_block, page_id,
-           max(page_id) over (partition by raw_hash)
+           chain_id, operation, scope, raw, raw_hash, reason,
+           first_value(position) over (partition by raw_hash order by page_id desc),
+           from_block, to_block, page_id, max(page_id) over (partition by raw_hash)
     from json_populate_recordset(null::etl.quarantine, ${JSON.stringify(entries)}::json)
     order by raw_hash, page_id
     on conflict (feed, raw_hash, md5(scope::text)) do update
     set last_page_id = excluded.last_page_id,
+        position = excluded.position,
         -- Neighbours that came since show how far away it may be; a page that belongs nowhere shows nothing.
         from_block = case when excluded.to_block is null then t.from_block
                           else least(coalesce(t.from_block, 0), coalesce(excluded.from_block, 0)) end,

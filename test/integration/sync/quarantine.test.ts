@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { SimulatedChain } from '../../../simulator/index.ts';
+import type { Item, SimulatedChain } from '../../../simulator/index.ts';
 import { tableName } from '../../../src/db/column-types.ts';
 import {
   dropQuarantined,
@@ -8,11 +8,12 @@ import {
   retryQuarantined,
 } from '../../../src/quarantine/quarantine.ts';
 import { type OperationName, operations as declared } from '../../../src/lists/registry.ts';
+import { digest } from '../../../src/sync/page.ts';
 import type { ServedPage } from '../../harness/explorer.ts';
 import { openCopy, shortChain } from '../../harness/sync.ts';
 import { hashOf, oneEach } from '../../harness/kept.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
-import { copiedList, pages, pageSize } from './lying-list.ts';
+import { copiedList, lyingList, pages, pageSize } from './lying-list.ts';
 
 const chain = { ...shortChain, batches: { first: 1, count: 3, blocks: 70 }, factories: 60 };
 
@@ -162,6 +163,45 @@ test('an item of a page of which nothing is in order keeps its known block', asy
       select block_number::int as block from explorer.user_operations where hash = '${hashOf(moved)}'
     `),
   ).toEqual([{ block: moved }]);
+});
+
+test('an item that only a wrong declaration refused gets the block that its page allows it', async () => {
+  const { list, sync, query, db } = await lyingList();
+  const served: Item[] = [];
+  list.lieOnce(2, ({ items, ...page }) => {
+    const wrong = { hash: hashOf(2 ** 40), block_number: '3' };
+    served.push(...items.map((item, at) => (at === 4 ? { ...item, ...wrong } : item)));
+    return { ...page, items: served };
+  });
+  await sync();
+  const rows = () =>
+    query(`
+      select hash, block_number::int as block, extra, page_id from explorer.user_operations
+      where hash in ('${served
+        .slice(4, 6)
+        .map(({ hash }) => hash)
+        .join(`', '`)}') order by 1`);
+  const before = await rows();
+  expect(new Set(before.map(({ block }) => block))).toEqual(new Set([185, null]));
+  await query('delete from explorer.user_operations where hash = any($1)', [
+    before.map(({ hash }) => hash),
+  ]);
+  // As a version left them that refused items which it would have read now.
+  for (const position of [4, 5]) {
+    const raw = JSON.stringify(served[position]);
+    await query(
+      `insert into etl.quarantine (chain_id, operation, scope, raw, raw_hash, reason, page_id, position)
+       values (10, 'user-operations', '{}', $1, $2, 'not read', $3, $4)`,
+      [raw, digest(raw), before[0]?.page_id, pageSize + position],
+    );
+  }
+  await query('update etl.pages set rows = 8, inserted = 8, quarantined = 2 where id = $1', [
+    before[0]?.page_id,
+  ]);
+
+  expect((await retryQuarantined(db, all)).rows).toHaveLength(2);
+
+  expect(await rows()).toEqual(before);
 });
 
 test('an item that is served again is of the page that served it last', async () => {
