@@ -52,6 +52,7 @@ function project(name: Project, options: Options): TestProjectInlineConfiguratio
 
 /** Files of many alike cases, or of a long history: `npm test` has fewer, the long suite all of them. */
 const withMoreCases = [
+  'test/fault/roads.test.ts',
   'test/unit/foreign-text.test.ts',
   'test/integration/archive/groups.test.ts',
   'test/integration/db/plans.test.ts',

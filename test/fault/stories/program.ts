@@ -8,6 +8,7 @@ import type { OperationName } from '../../../src/lists/registry.ts';
 import { dropQuarantined } from '../../../src/quarantine/quarantine.ts';
 import { repairsOf, verifyFeeds } from '../../../src/status/verify.ts';
 import { advance, type AdvanceOutcome } from '../../../src/sync/advance.ts';
+import type { QueueBounds } from '../../../src/sync/page-queue.ts';
 import { atOnce, configuredLanes, dueLanes, setFailure } from '../../../src/sync/feeds.ts';
 import { closeRun } from '../../../src/sync/runs.ts';
 import { openComposed } from '../../harness/engines.ts';
@@ -28,6 +29,27 @@ export interface Death {
 /** What a round asks of the program. */
 export type Task = Occasion | 'again' | 'repair';
 
+/** How a process works on a lane: a slice reads one walk alone, so many of its pages at most. */
+export interface Pace {
+  readonly pagesASlice: number;
+  /** Which pages share a transaction. */
+  readonly waiting: QueueBounds;
+}
+
+/** Once a page is taken no other walk begins beside this one. */
+function budgetOfOneWalk(pages: number) {
+  let left = pages;
+  return {
+    get spent() {
+      return left < pages;
+    },
+    takePage() {
+      left -= 1;
+      return left >= 0;
+    },
+  };
+}
+
 /** How far below the covered top each poll goes. */
 export const overlapMs = 60_000;
 
@@ -42,7 +64,10 @@ const tries = 2;
  */
 export async function openCopier(
   { databaseUrl, pool }: { readonly databaseUrl: string; readonly pool: Pool },
-  wanted: Pick<SyncRun, 'url' | 'listSince'> & { readonly operations: readonly OperationName[] },
+  wanted: Pick<SyncRun, 'url' | 'listSince' | 'archive'> & {
+    readonly operations: readonly OperationName[];
+  },
+  pace: Pace | null = null,
 ) {
   await empty(pool);
   const chains = [plainChain];
@@ -55,6 +80,7 @@ export async function openCopier(
   const program = { onRequest: (): void => undefined };
   return {
     pool,
+    db: engine.db,
     operations: wanted.operations,
     /** Notes a request, so that the program can die while one is under way. */
     noteRequest: () => program.onRequest(),
@@ -72,7 +98,9 @@ export async function openCopier(
           const scope = occasion === 'sync' ? atOnce(due) : due.scope;
           await openRun(engine.db, due.lane, scope);
           const death = deaths(`${due.lane.operation}/${due.lane.lane}`);
-          await runLane(due, { ...engine, clock: () => at }, death, program);
+          const waiting = pace?.waiting ?? engine.waiting;
+          const dependencies = { ...engine, waiting, clock: () => at };
+          await runLane(due, dependencies, { death, pace }, program);
         }
       }
     },
@@ -111,7 +139,7 @@ type Dependencies = Parameters<typeof advance>[2];
 async function runLane(
   { lane }: Target,
   dependencies: Dependencies,
-  death: Death | null,
+  { death, pace }: { readonly death: Death | null; readonly pace: Pace | null },
   program: { onRequest: () => void },
 ): Promise<void> {
   const stop = new AbortController();
@@ -132,8 +160,10 @@ async function runLane(
     },
   };
   let failed = 0;
-  for (let slices = 0; slices < mostSlices && !budget.spent; slices += 1) {
-    const outcome = await advance(lane, budget, dependencies, stop.signal);
+  const most = pace === null ? mostSlices : mostSlices * pageSize;
+  for (let slices = 0; slices < most && !budget.spent; slices += 1) {
+    const own = pace === null ? budget : budgetOfOneWalk(pace.pagesASlice);
+    const outcome = await advance(lane, own, dependencies, stop.signal);
     if (outcome.is === 'stopped') {
       await dependencies.db.execute(
         sql`update etl.feeds set failure = null, reason = null where ${ofFeed(lane)}`,
@@ -145,7 +175,7 @@ async function runLane(
       continue;
     }
     if (outcome.is !== 'more') break;
-    if (slices === mostSlices - 1) throw new Error(`${lane.operation}/${lane.lane} never ends`);
+    if (slices === most - 1) throw new Error(`${lane.operation}/${lane.lane} never ends`);
   }
 }
 

@@ -1,0 +1,21 @@
+import { expect, inject, test } from 'vitest';
+import { freshDatabase } from '../harness/database.ts';
+import { compareRoads, describeDivergence, roadsNamed } from './roads/road.ts';
+
+/** More histories, others, or one road. The first one once led elsewhere when it was resumed. */
+const { ROADS: histories = inject('isLong') ? '60' : '1', ROAD_SEED: first = '310' } = process.env;
+const { ROAD: name = '' } = process.env;
+
+test('the same pages lead to the same rows, coverage and findings, whatever road they take', async () => {
+  const seeds = Array.from({ length: Number(histories) }, (_, index) => Number(first) + index);
+
+  const { divergences, falsePages } = await compareRoads(
+    await freshDatabase(),
+    seeds,
+    roadsNamed(name),
+  );
+
+  process.stderr.write(`${seeds.length} histories, ${falsePages} false pages\n`);
+  expect(falsePages).toBeGreaterThan(seeds.length);
+  expect(divergences.map(describeDivergence).join('\n')).toBe('');
+});
