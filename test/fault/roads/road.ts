@@ -12,7 +12,14 @@ import { lies } from '../stories/lies.ts';
 import { type Copier, openCopier, type Pace, type Task } from '../stories/program.ts';
 import { type Chance, chanceOf, World } from '../stories/world.ts';
 import { History } from './history.ts';
-import { differencesOf, type Part, type State, stateOf } from './state.ts';
+import {
+  differencesOf,
+  type Part,
+  sameIn,
+  type State,
+  stateOf,
+  withoutLateBlocks,
+} from './state.ts';
 
 /** A way from the same pages to what is stored. */
 export interface Road extends Pace {
@@ -25,8 +32,11 @@ export interface Road extends Pace {
   readonly isRefusing?: boolean;
   /** What may differ. */
   readonly without?: readonly Part[];
-  /** Whether what may differ may lead to other requests; then other pages are served from there on. */
-  readonly mayRequestOther?: boolean;
+  /**
+   * Whether items may be known later than by the plain road. Then a row has no block yet, a batch is read to its end once more,
+   * or other pages are requested; what follows from the last two is not compared.
+   */
+  readonly isLate?: boolean;
 }
 
 const never = new AbortController().signal;
@@ -74,7 +84,7 @@ const roads: readonly Road[] = [
     },
     // A page with an item in quarantine removes none, ends no batch, and counts neither late nor differing items.
     without: ['walks', 'pages', 'removals', 'ends of batches', 'late items', 'drift'],
-    mayRequestOther: true,
+    isLate: true,
   },
 ];
 
@@ -217,15 +227,17 @@ export async function compareRoads(
 function divergenceOf(
   first: readonly Phase[],
   other: readonly Phase[],
-  { without = [], mayRequestOther = false }: Road,
+  { without = [], isLate = false }: Road,
 ) {
   for (const [phase, { requests, state }] of first.entries()) {
     const by = other[phase];
     if (by === undefined) throw new Error('a phase is missing');
     const isServedAlike = requests.join() === by.requests.join();
     // A walk that resumes asks whether the item left that its cursor names: that alone changes nothing.
-    if (!isServedAlike && mayRequestOther) return null;
-    const differences = differencesOf(state, by.state, without);
+    const isKnownAlike = isServedAlike && sameIn('ends of batches', state, by.state);
+    if (isLate && !isKnownAlike) return null;
+    const seen = isLate ? withoutLateBlocks : (text: string) => text;
+    const differences = differencesOf(state, by.state, { without, seen });
     if (differences.length > 0) return { phase, isServedAlike, differences };
   }
   return null;

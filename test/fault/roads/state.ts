@@ -76,11 +76,23 @@ async function textsOf(
 /** How many differing texts are shown of a part. */
 const shown = 4;
 
+/** Whether two states have the same of a part. */
+export const sameIn = (part: Part, one: State, other: State): boolean =>
+  one[part]?.join() === other[part]?.join();
+
+/** A row without the block that it has, if its newest page has it out of order: only an earlier page showed that block. */
+export const withoutLateBlocks = (text: string): string =>
+  text.includes('(out of order)') ? text.replace(/"block_number": (?:\d+|null), /u, '') : text;
+
 /** Where two states differ, in words. */
-export function differencesOf(one: State, other: State, without: readonly Part[]): string[] {
+export function differencesOf(
+  one: State,
+  other: State,
+  { without, seen }: { readonly without: readonly Part[]; readonly seen: (text: string) => string },
+): string[] {
   const isLeftOut = (part: string) => without.some((name) => name === part);
   return Object.keys(one).flatMap((part) => {
-    const [a, b] = [one[part] ?? [], other[part] ?? []];
+    const [a = [], b = []] = [one, other].map((state) => state[part]?.map(seen));
     const [inA, inB] = [new Set(a), new Set(b)];
     const lost = a.filter((text) => !inB.has(text));
     const added = b.filter((text) => !inA.has(text));
