@@ -31,8 +31,23 @@ export async function liveFloor({ list, tx, run, at }: Planning): Promise<Floor 
   let deepest = overlap ?? null;
   for (const rule of deeper) if (await isShort(list, tx, run, rule)) deepest = rule;
   if (deepest === null) return null;
+  deepest = { ...deepest, floor: Math.min(deepest.floor, await newGapOf(tx, run)) };
   const repeat = { ...deepest, floor: await floorToRepeat(tx, run, at) };
   return repeat.floor < deepest.floor && (await isShort(list, tx, run, repeat)) ? repeat : deepest;
+}
+
+/** Where the lowest gap begins that is new since the last live walk: a deep poll began above it. Infinity: there is none. */
+async function newGapOf(tx: Queryable, feed: Feed): Promise<number> {
+  const from = await execute(tx).value(z.number)`
+    select min(lower(gap))::float8 from etl.feed_gaps
+    where ${ofFeed(feed)} and lower(gap) >= (
+      select top from etl.walks
+      where ${ofFeed(feed)} and lane = 'live' and top is not null
+      order by started_at desc, id desc
+      limit 1
+    )
+  `;
+  return from ?? Infinity;
 }
 
 /**

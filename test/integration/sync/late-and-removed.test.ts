@@ -229,3 +229,30 @@ test.each([
   await sync();
   expect(await removed()).toEqual([hashOf(192)]);
 });
+
+test('new data does not wait for a deep poll that history holds up', async () => {
+  const { list, sync, query } = await lyingList(oneEach(1, 1_400));
+  const at = (minute: number) => new Date(Date.UTC(2026, 0, 2, 0, minute));
+  await sync({ at: at(0) });
+  await sync({ at: at(5) });
+  list.operations.push(...oneEach(1_401, 1_500));
+  const deep = { resweep: [{ depthMs: 2_400_000, everyMs: 3_600_000 }] };
+  const pause = (lane: string) =>
+    query(`update etl.lanes set paused_at = case when lane = '${lane}' then now() end`);
+  // The deep poll begins first, and history waits after three pages.
+  await pause('live');
+  const interrupt = new AbortController();
+  let served = 0;
+  list.onRequest = () => {
+    served += 1;
+    if (served === 3) interrupt.abort();
+  };
+  await sync({ at: at(60), signal: interrupt.signal, ...deep });
+  list.onRequest = () => undefined;
+  await pause('backfill');
+
+  await sync({ at: at(61), ...deep });
+
+  const added = 'select count(*)::int from explorer.user_operations where block_number > 1400';
+  expect(await query(added)).toEqual([{ count: 100 }]);
+});
