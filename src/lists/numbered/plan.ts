@@ -156,9 +156,10 @@ const readUpTo = (range: RereadRange) => sql`coalesce(
   ${range.to}::bigint
 )`;
 
-/** As SQL: more blocks may have come: the last read brought some, or the batch is a whole chain. */
+/** As SQL: more blocks may have come: there were none, the last read brought some, or the batch is a whole chain. */
 const isFilling = (range: RereadRange) => sql`(
-  (is_contiguous and is_linked) is true
+  blocks_count = 0
+  or (is_contiguous and is_linked) is true
   or (
     select inserted > 0
     from etl.walks
