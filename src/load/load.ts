@@ -30,6 +30,8 @@ export interface Tables {
 /** What an item's rows do not report, so that the stored rows keep it. */
 interface MissingValues {
   readonly columns: readonly string[];
+  /** What the row has as long as a column is not known; else it is as another page left it. */
+  readonly unplaced?: { readonly column: string; readonly row: Row };
   /** Positions (none: 0) of each child table's rows not read whole; `all`: nothing was read. */
   readonly children: readonly (readonly number[] | 'all')[];
 }
@@ -140,7 +142,11 @@ async function addPartly(
 ): Promise<readonly ShownItem[]> {
   const partly = shown.filter(({ missing }) => missing !== null);
   if (partly.length === 0) return [];
-  const rows = partly.map(({ row, page_id }) => ({ ...row, page_id }));
+  const rows = partly.map(({ row, missing, page_id }) => ({
+    ...row,
+    ...missing?.unplaced?.row,
+    page_id,
+  }));
   const keys = await addUnknown(tx, table, rows);
   return partly.filter(({ row }) => keys.has(rowKey(row, shapeOf(table).key)));
 }
@@ -151,13 +157,20 @@ function completeItem(item: ShownItem, known: KnownItem, { version }: Tables): S
   if (missing === null || !isSame(item.row, known.row, version)) return item;
   return {
     ...item,
-    row: fill(item.row, known.row, missing.columns),
+    row: completeRow(item.row, known.row, missing),
     children: item.children.map((rows, index) => {
       const unread = missing.children[index] ?? [];
       const before = known.children[index] ?? [];
       return unread === 'all' ? before : completeMembers(rows, before, unread, () => true);
     }),
   };
+}
+
+function completeRow(reported: Row, known: Row, { columns, unplaced }: MissingValues): Row {
+  const row = fill(reported, known, columns);
+  return unplaced !== undefined && row[unplaced.column] === null
+    ? { ...row, ...unplaced.row }
+    : row;
 }
 
 const isSame = (reported: Row, known: Row, version: readonly string[]) =>

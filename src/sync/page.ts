@@ -229,7 +229,7 @@ export function normalisePage(
         refuse(raw, reasonsOfPage.misplaced, at);
         continue;
       }
-      const item = withoutUncertainPlace(operation, normalised, isMisplaced);
+      const item = withoutUncertainPlace(operation, normalised, isMisplaced, misplaced === 'all');
       isEndReported = operation.order === null || item.height !== null;
       const both = withRepeat(rows.get(item.key), item);
       if (both === null) refuse(raw, reasonsOfPage.repeated, at);
@@ -255,7 +255,8 @@ export function normalisePage(
 /** Merges a repeated item, with all addresses of both; null if the two differ. */
 function withRepeat(first: ItemRows | undefined, item: ItemRows): ItemRows | null {
   if (first === undefined) return item;
-  if (!isDeepStrictEqual([item.row, item.children], [first.row, first.children])) return null;
+  const content = ({ row, children, missing }: ItemRows) => [row, children, missing?.unplaced];
+  if (!isDeepStrictEqual(content(item), content(first))) return null;
   if (isDeepStrictEqual(item.addresses, first.addresses)) return first;
   return { ...first, addresses: [...first.addresses, ...item.addresses] };
 }
@@ -264,11 +265,15 @@ function withRepeat(first: ItemRows | undefined, item: ItemRows): ItemRows | nul
 const isIdentity = ({ order }: Operation) =>
   order?.givesCoverage === true && order.key.every(({ column }) => column === order.columns.height);
 
-/** Keeps the known block of an item that reports none, or one that its page does not confirm, which `extra` keeps then. */
+/**
+ * Keeps the known block of an item that reports none, or one that its page does not confirm, which `extra` keeps then. A page of
+ * which nothing is in order changes no row that has a block: it would be no evidence any more.
+ */
 function withoutUncertainPlace(
   { order }: Operation,
   item: ItemRows,
   isMisplaced: boolean,
+  isForeign: boolean,
 ): ItemRows {
   if (order?.givesCoverage !== true || (item.height !== null && !isMisplaced)) return item;
   const { row, missing } = item;
@@ -277,11 +282,12 @@ function withoutUncertainPlace(
   return {
     ...item,
     height: null,
-    row: { ...row, [height]: null, ...(isMisplaced && { extra }) },
-    // A mark of an earlier page stays too.
+    row: { ...row, [height]: null, ...(isMisplaced && !isForeign && { extra }) },
     missing: {
-      columns: [...(missing?.columns ?? []), height],
+      // A mark of an earlier page stays too.
+      columns: [...(missing?.columns ?? []), height, ...(isForeign ? ['extra'] : [])],
       children: missing?.children ?? [],
+      ...(isMisplaced && isForeign && { unplaced: { column: height, row: { extra } } }),
     },
   };
 }

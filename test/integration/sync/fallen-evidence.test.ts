@@ -14,7 +14,7 @@ import {
 import { batchBlocks, batchWorld } from '../../harness/batch-world.ts';
 import { followLists } from '../../harness/sync.ts';
 import { replayed } from '../archive/archive.ts';
-import { copiedList, lyingList, pages } from './lying-list.ts';
+import { copiedList, lyingList, pages, reversed, tokenOf } from './lying-list.ts';
 import { inLong } from '../../harness/long-cases.ts';
 
 // A conclusion falls with its evidence, and no absence is concluded from a place that is not confirmed.
@@ -254,3 +254,20 @@ test.each([6, ...inLong(4)])(
     expect(await states()).toMatchObject({ 5: 'empty, verified', [taken]: 'settled' });
   },
 );
+
+test('a page of which nothing is in order takes no evidence from the rows that it shows', async () => {
+  const { list, sync, open, removed, expectComplete } = await copiedList();
+  const blockOf = (cursor: string | null) => Number(cursor?.split(',')[0] ?? Infinity);
+  list.lie = (page, { cursor }) => (blockOf(cursor) <= 170 ? reversed(page) : null);
+  await sync({ again: true });
+  list.lie = ({ items }, { cursor }) =>
+    cursor === tokenOf(180) ? { items, next_page_params: null } : null;
+  await sync({ again: true });
+
+  expect((await open()).join()).toContain('truncated');
+  expect(await removed()).toEqual([]);
+  list.lie = honestly;
+  await sync();
+  await sync({ again: true });
+  await expectComplete();
+});
