@@ -180,14 +180,13 @@ async function confirm(claim: JudgedPage, context: RecheckContext): Promise<Judg
     before = now;
     now = await lookAt(await requestAgain(now.page, context), before, context);
   }
-  const { page, rows, suspicion, verdict } = now;
-  if (!isBelieved(before, now)) {
-    if (suspicion === 'since') return { ...page, end: null };
-    if (verdict.is === 'contradicted') throw truncated(verdict.evidence);
-    if (suspicion !== 'other') {
-      throw truncated('the list ends in another place each time it is requested');
-    }
+  const { rows, suspicion, verdict } = now;
+  const isRight = isBelieved(before, now);
+  if (!isRight && suspicion !== 'since' && suspicion !== 'other') {
+    const elsewhere = 'the list ends in another place each time it is requested';
+    throw truncated(verdict.is === 'contradicted' ? verdict.evidence : elsewhere);
   }
+  const page = isRight || suspicion !== 'since' ? now.page : { ...now.page, end: null };
   if (!page.isOther || reader.operation.order === null) return page;
   const keys = rows.map(({ key }) => key);
   const isListed = await sharesStored(reader.operation, reader.db, walk.chain_id, keys);
@@ -198,6 +197,8 @@ async function confirm(claim: JudgedPage, context: RecheckContext): Promise<Judg
 interface Look extends Answer {
   readonly page: JudgedPage;
   readonly rows: readonly ItemRows[];
+  /** Whether stored rows contradict its end, whatever a request at their position finds. */
+  readonly isContested: boolean;
 }
 
 async function lookAt(
@@ -219,16 +220,24 @@ async function lookAt(
     suspicion !== null &&
     suspicion === before?.suspicion &&
     listsTheSame(before.rows, rows, page.isFromTop || reader.operation.order === null);
-  const look: Look = { page, rows, suspicion, isSame, verdict: { is: 'unsupported' } };
-  return suspicion === 'end' ? { ...look, verdict: await judgeEnd(look, context) } : look;
+  const look: Look = { page, rows, suspicion, isSame, isContested: false, verdict: unsupported };
+  return suspicion === 'end' ? { ...look, ...(await judgeEnd(look, before, context)) } : look;
 }
 
-/** What stored rows say of an end. If it comes again, they contradict it only if a request at their position finds items. */
-async function judgeEnd({ page, rows, isSame }: Look, context: RecheckContext) {
+const unsupported: EndVerdict = { is: 'unsupported' };
+
+/**
+ * What stored rows say of an end. If they contradicted the same answer before, they contradict it only if a request at their
+ * position finds items.
+ */
+async function judgeEnd(
+  { page, rows, isSame }: Look,
+  before: Look | null,
+  context: RecheckContext,
+): Promise<Pick<Look, 'verdict' | 'isContested'>> {
   const { envelope, order, isOther } = page;
   const { walk, reader, step } = context;
   const { db, operation, pageSize } = reader;
-  const unsupported: EndVerdict = { is: 'unsupported' };
   const verdict = await kindOf(walk.operation).judgeEnd(db, {
     ...identityOf(walk),
     quarantined: envelope.items.length - rows.length,
@@ -239,9 +248,14 @@ async function judgeEnd({ page, rows, isSame }: Look, context: RecheckContext) {
     promised: namedBy(operation.order, step.cursor),
   });
   // A page that lacks the item of its cursor is requested twice, whatever it shows.
-  if (verdict.is === 'supported') return isOther ? unsupported : verdict;
-  if (verdict.is === 'unsupported' || verdict.question === null || !isSame) return verdict;
-  return (await endsAt(verdict.question, page, context)) ? unsupported : verdict;
+  if (verdict.is === 'supported' && isOther) return { verdict: unsupported, isContested: false };
+  if (verdict.is !== 'contradicted') return { verdict, isContested: false };
+  const { question } = verdict;
+  // A cursor that was returned a moment ago is evidence: only a later reading asks whether its item has left.
+  const isAsked = question !== null && (question.only === null || step.sequence === walk.pages);
+  const isAgain = isSame && before?.isContested === true;
+  const isGone = isAsked && isAgain && (await endsAt(question, page, context));
+  return { verdict: isGone ? unsupported : verdict, isContested: true };
 }
 
 /** Whether the list ends at a position: a request there lists nothing, or only the item above. */

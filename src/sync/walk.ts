@@ -91,8 +91,8 @@ export async function runWalk(
 const wait = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal });
 
 /**
- * Reads a walk's pages from its checkpoint, with the `last` item before it, into the queue, to the walk's end or that of the slice's budget. The next request
- * leaves as soon as the cursor of this page is decoded and checked.
+ * Reads a walk's pages from its checkpoint, with the `last` item before it, into the queue, to the walk's end or that of the
+ * slice's budget. The next request leaves as soon as the cursor of this page is decoded and checked.
  * @throws ExplorerError and what Postgres throws; the pages before it stay in the queue
  */
 export async function readPages(

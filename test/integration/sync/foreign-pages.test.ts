@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hashOf, honestly, oneEach, type Page, type PageLie } from '../../harness/kept.ts';
+import { hashOf, honestly, oneEach, type Page, type PageLie, timeOf } from '../../harness/kept.ts';
 import { forTheEnd, lyingList, pages, pageSize, tokenOf } from './lying-list.ts';
 
 const rows = pages * pageSize;
@@ -124,4 +124,36 @@ test.each([
   if (!again) await sync();
   await expectComplete();
   expect(requests).toBeLessThanOrEqual(pages + onceMore + more);
+});
+
+/** What is covered, and not stored as this chain has it. */
+const coveredOnly = `
+  select block::int from generate_series(1, 200) as block
+  join explorer.coverage on block between from_block and to_block
+  where not exists (
+    select from explorer.user_operations
+    where block_number = block and removed_at is null and hash < '${hashOf(7_000_000)}'
+  )`;
+
+test.each<[string, (nth: number) => number | null]>([
+  ['each time of another chain', (nth) => 7_000_000 + 1_000 * nth],
+  ['of another chain each second time', (nth) => (nth % 2 === 0 ? 7_000_000 : null)],
+])('a page at since that is %s covers nothing', async (_, chainOf) => {
+  const { list, sync, query } = await lyingList(oneEach(1, 200));
+  let nth = 0;
+  list.lie = (page, { cursor }) => {
+    if (cursor !== tokenOf(90)) return null;
+    nth += 1;
+    const chain = chainOf(nth);
+    if (chain === null) return null;
+    const hash = (block: unknown) => hashOf(chain + Number(block));
+    const items = page.items.map((item) => ({ ...item, hash: hash(item['block_number']) }));
+    return { ...page, items };
+  };
+  await sync({ listSince: timeOf(105) });
+  list.lie = honestly;
+
+  for (let round = 0; round < 3; round += 1) await sync({ listSince: timeOf(105) });
+
+  expect(await query(coveredOnly)).toEqual([]);
 });
