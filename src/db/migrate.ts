@@ -78,24 +78,26 @@ const applyTables = (pool: Pool, folder: string): Promise<void> =>
 
 /**
  * Runs `work` until a newer version migrates the database, and then aborts its signal: two versions must not write.
+ * @param intervalMs how often it looks
  * @throws MigrationError in that case, once the work has ended
  */
 export async function whileCurrent<T>(
   pool: Pool,
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
+  intervalMs = pollIntervalMs,
 ): Promise<T> {
   const outdated = new AbortController();
   const done = new AbortController();
   const poll = async () => demandNotNewer(await readSchema(pool));
   const ended = AbortSignal.any([done.signal, outdated.signal]);
   const watch = () =>
-    every(pollIntervalMs, ended, poll, (error) => {
+    every(intervalMs, ended, poll, (error) => {
       // An unreachable database is for the work to report.
       if (error instanceof MigrationError) outdated.abort(error);
     });
   // Who calls has just migrated.
-  const pause = delay(pollIntervalMs, undefined, { signal: ended }).catch(() => undefined);
+  const pause = delay(intervalMs, undefined, { signal: ended }).catch(() => undefined);
   const watching = pause.then(watch);
   try {
     const result = await work(AbortSignal.any([signal, outdated.signal]));

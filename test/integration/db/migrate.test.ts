@@ -144,7 +144,7 @@ describe('work on a database', () => {
   ])('stops once a newer version made its %s, which are not replaced', async (_, newer) => {
     const { pool } = await freshDatabase();
     const { signal } = new AbortController();
-    const stopped = whileCurrent(pool, signal, running).catch((error: unknown) => error);
+    const stopped = whileCurrent(pool, signal, running, 100).catch((error: unknown) => error);
     await pool.query(newer);
     await expect(migrate(pool, listViews())).rejects.toThrow(/newer version of explorer-etl/);
     const error = await stopped;
