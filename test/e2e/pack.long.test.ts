@@ -104,7 +104,7 @@ async function run(
 }
 
 /** A tenth more than it takes, for what is added meanwhile; who meets it looks what grew. */
-const mostBytes = { packed: 770_000, unpacked: 2_700_000 };
+const mostBytes = { packed: 800_000, unpacked: 3_100_000 };
 /** All that is in the package, each of them at least once. */
 const shipped = [
   /^package\.json$/u,
@@ -189,7 +189,7 @@ test('every link between the documents of the package leads to a file in it', as
   expect(dead).toEqual([]);
 });
 
-test('the package holds our code only, and all that it imports is declared at an exact version', async () => {
+test('all that the package imports is declared at an exact version', async () => {
   const home = join(folder, 'node_modules/explorer-etl');
   const { dependencies, peerDependencies: peers } = manifestSchema.parse(
     JSON.parse(await readFile(join(home, 'package.json'), 'utf8')),
@@ -201,7 +201,7 @@ test('the package holds our code only, and all that it imports is declared at an
   );
   const imported = texts
     .flatMap((source) => [
-      ...source.matchAll(/(?:\bfrom |\bimport\(|__require\()"(?<name>[^"]+)"/gu),
+      ...source.matchAll(/(?:\bfrom |\bimport\(|__require\()"(?<name>[^"\s]+)"/gu),
     ])
     .map(({ groups }) => groups!['name']!)
     .filter((name) => !name.startsWith('.') && !isBuiltin(name))
