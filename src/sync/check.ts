@@ -252,9 +252,9 @@ async function judgeEnd(
   if (verdict.is !== 'contradicted') return { verdict, isContested: false };
   const { question } = verdict;
   // A cursor that was returned a moment ago is evidence: only a later reading asks whether its item has left.
-  const isAsked = question !== null && (question.only === null || step.sequence === walk.pages);
+  const mayHaveLeft = question !== null && (question.only === null || step.sequence === walk.pages);
   const isAgain = isSame && before?.isContested === true;
-  const isGone = isAsked && isAgain && (await endsAt(question, page, context));
+  const isGone = mayHaveLeft && isAgain && (await endsAt(question, page, context));
   return { verdict: isGone ? unsupported : verdict, isContested: true };
 }
 
