@@ -252,11 +252,13 @@ export function normalisePage(
   };
 }
 
+/** What an item's page says of it, but for its addresses. */
+const contentOf = ({ row, children, missing }: ItemRows) => [row, children, missing?.unplaced];
+
 /** Merges a repeated item, with all addresses of both; null if the two differ. */
 function withRepeat(first: ItemRows | undefined, item: ItemRows): ItemRows | null {
   if (first === undefined) return item;
-  const content = ({ row, children, missing }: ItemRows) => [row, children, missing?.unplaced];
-  if (!isDeepStrictEqual(content(item), content(first))) return null;
+  if (!isDeepStrictEqual(contentOf(item), contentOf(first))) return null;
   if (isDeepStrictEqual(item.addresses, first.addresses)) return first;
   return { ...first, addresses: [...first.addresses, ...item.addresses] };
 }

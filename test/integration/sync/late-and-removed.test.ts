@@ -232,7 +232,6 @@ test.each([
 
 test('new data does not wait for a deep poll that history holds up', async () => {
   const { list, sync, query } = await lyingList(oneEach(1, 1_400));
-  const at = (minute: number) => new Date(Date.UTC(2026, 0, 2, 0, minute));
   await sync({ at: at(0) });
   await sync({ at: at(5) });
   list.operations.push(...oneEach(1_401, 1_500));
