@@ -47,19 +47,13 @@ export async function migrate(
   waiting?: Waiting,
 ): Promise<Migrated> {
   await demandServer(pool);
-  const look = async () => {
+  const bringUp = async () => {
     const before = await readSchema(pool, folder);
     const views = await readViewSet(join(folder, 'sql'), String(before.newest), texts);
     demandNotNewer(before);
-    const isMissing = before.missing.length > 0;
-    return { before, views, isMissing, isCurrent: !isMissing && before.views === views.hash };
-  };
-  // Almost always: without a second connection, and without waiting for another process.
-  if ((await look()).isCurrent) return { applied: 0, views: 0 };
-  const bringUp = async () => {
-    const { before, views, isMissing, isCurrent } = await look();
-    if (isCurrent) return { applied: 0, views: 0 };
-    if (isMissing) await applyTables(pool, folder);
+    const isCurrent = before.missing.length === 0;
+    if (isCurrent && before.views === views.hash) return { applied: 0, views: 0 };
+    if (!isCurrent) await applyTables(pool, folder);
     const after = await readSchema(pool, folder);
     demandComplete(after.missing);
     await makeViews(pool, views, packageVersion(), waiting);
