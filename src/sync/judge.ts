@@ -139,7 +139,7 @@ export interface CoverageState {
 }
 
 /** What of a page decides its coverage. */
-export type CoveredPage = Pick<NormalisedPage, 'order' | 'items'> &
+type CoveredPage = Pick<NormalisedPage, 'order' | 'items'> &
   Partial<Pick<NormalisedPage, 'cursor_in'>>;
 
 /** What pages add to their walk's coverage, if its list has an order that gives coverage. */

@@ -1,6 +1,7 @@
 import type { Page } from '../../../simulator/index.ts';
-import type { Answering, Requested } from '../../harness/kept.ts';
+import type { Answering } from '../../harness/kept.ts';
 import type { ListLie } from '../stories/lies.ts';
+import { requestText } from '../stories/service.ts';
 import { chanceOf } from '../stories/world.ts';
 
 interface Manner {
@@ -14,10 +15,6 @@ interface Manner {
 
 /** Pages of a list that are looked for above a cursor. */
 const mostAbove = 30;
-
-/** What is requested, as text. */
-const requestText = ({ operation, batch, cursor }: Requested): string =>
-  `${operation}${batch === null ? '' : ` ${batch}`} from ${cursor ?? 'its head'}`;
 
 /** What a service serves: whatever was requested before in a phase, the same request meets the same page. */
 export class History {

@@ -27,7 +27,9 @@ const remembered = 6;
 const listOf = ({ operation, batch }: Requested) =>
   `${operation}${batch === null ? '' : ` ${batch}`}`;
 
-const keyOf = (request: Requested) => `${listOf(request)} from ${request.cursor ?? 'its head'}`;
+/** What is requested, as text. */
+export const requestText = (request: Requested): string =>
+  `${listOf(request)} from ${request.cursor ?? 'its head'}`;
 
 /** The list of operations for a while; bundles are made of the same operations, and stay. */
 export const cutList = 'user-operations';
@@ -71,7 +73,7 @@ export class Adversary {
 
   /** What is served in place of a true page. */
   alter(page: Page, request: Answering): Page {
-    const key = keyOf(request);
+    const key = requestText(request);
     this.requests += 1;
     const honest = this.#honestly(page, request);
     const pageAt = (cursor: string | null) => this.#honestly(request.pageAt(cursor), request);
@@ -112,7 +114,7 @@ export class Adversary {
       if (page === undefined) continue;
       if (chosen.isRepeated) this.#repeated.set(`${this.round} ${key}`, page);
       if (other !== undefined) {
-        this.#owed.set(keyOf({ ...request, cursor: other.cursor }), other.page);
+        this.#owed.set(requestText({ ...request, cursor: other.cursor }), other.page);
       }
       this.#record(chosen.name, request.operation, key);
       return page;
