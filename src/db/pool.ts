@@ -88,7 +88,13 @@ export function connectionConfig(options: ConnectionOptions) {
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveDelayMs,
     ...(dbTimeouts !== undefined && { query_timeout: dbTimeouts.answerMs }),
-    ...(isPooled && { onConnect: configureSession(settingsOf(options)) }),
+    // The pool awaits the result before it hands the connection out; its types do not say so.
+    onConnect: (client: ClientBase): unknown => {
+      // An error event of a dead connection without a listener ends the process: it comes from the pool while idle, from
+      // the client while in use or while it is being closed. The pool drops it, and its next query fails.
+      client.on('error', () => {});
+      return isPooled ? configureSession(client, settingsOf(options)) : undefined;
+    },
   };
 }
 
@@ -105,24 +111,16 @@ export function createPool({
     connectionTimeoutMillis: connectTimeoutMs,
     ...(idleTimeoutMs !== undefined && { idleTimeoutMillis: idleTimeoutMs }),
   });
-  // An error event of a dead connection without a listener ends the process: it comes from the pool
-  // while idle, from the client while in use. The pool drops it, and its next query fails.
   pool.on('error', () => {});
-  pool.on('connect', (client) => {
-    client.on('error', () => {});
-  });
   return pool;
 }
 
-/** The pool awaits the result before it hands the connection out; its types do not say so. */
-const configureSession =
-  (settings: ServerSettings) =>
-  (client: ClientBase): unknown => {
-    const all = Object.entries({ ...settings, ...sessionSettings }).map(
-      ([name, value]) => `pg_catalog.set_config('${name}', '${value}', false)`,
-    );
-    return client.query(`select ${all.join()}`);
-  };
+function configureSession(client: ClientBase, settings: ServerSettings): unknown {
+  const all = Object.entries({ ...settings, ...sessionSettings }).map(
+    ([name, value]) => `pg_catalog.set_config('${name}', '${value}', false)`,
+  );
+  return client.query(`select ${all.join()}`);
+}
 
 /** Of a command or a page beside the work: one for the status, so that no slow query delays health and metrics. */
 export const ownConnections = 2;

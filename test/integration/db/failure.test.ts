@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { sql } from 'drizzle-orm';
-import { Client } from 'pg';
+import { Client, Pool } from 'pg';
 import { describe, expect, test } from 'vitest';
 import {
   databaseClassOf,
@@ -9,7 +9,7 @@ import {
   isConnectionLost,
   isRetryable,
 } from '../../../src/db/failure.ts';
-import { createPool } from '../../../src/db/pool.ts';
+import { connectionConfig, createPool } from '../../../src/db/pool.ts';
 import { urlOfDatabase } from '../../harness/client.ts';
 import { freshDatabase, sharedDatabase } from '../../harness/database.ts';
 
@@ -141,9 +141,16 @@ describe('a lost connection', () => {
     await pool.end();
   });
 
-  test('does not end the process, whether it was idle or checked out', async () => {
+  /** As pg-boss makes one: it listens to the errors of the pool, and not of its connections. */
+  const poolOfQueue = (url: string) =>
+    new Pool(connectionConfig({ url, max: 2, applicationName: 'test' })).on('error', () => {});
+
+  test.each([
+    ['of the program', (url: string) => poolOf(url, 2)],
+    ['of the queue', poolOfQueue],
+  ])('%s does not end the process, whether it was idle or checked out', async (_, open) => {
     const database = await freshDatabase();
-    const pool = poolOf(database.url, 2);
+    const pool = open(database.url);
     const held = await pool.connect();
     await pool.query('select 1');
     const ended = new Promise((resolve) => held.once('end', resolve));

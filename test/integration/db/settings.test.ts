@@ -38,12 +38,6 @@ const working = {
 };
 const named = { max: 1, applicationName: 'test' };
 
-/** As pg-boss opens one. The server may end a connection that is being closed, as its database is dropped. */
-const poolOfQueue = (url: string) =>
-  new Pool(connectionConfig({ ...named, url, dbTimeouts: workTimeouts })).on('connect', (client) =>
-    client.on('error', () => undefined),
-  );
-
 test.each([
   ['of a command', base, (url: string) => createPool({ ...named, url })],
   ['behind a pooler', base, (url: string) => createPool({ ...named, url, isPooled: true })],
@@ -52,7 +46,11 @@ test.each([
     working,
     (url: string) => openWorkPools({ url, isPooled: false }, workTimeouts, 8).pool,
   ],
-  ['of the queue', working, poolOfQueue],
+  [
+    'of the queue',
+    working,
+    (url: string) => new Pool(connectionConfig({ ...named, url, dbTimeouts: workTimeouts })),
+  ],
 ])('a session %s has the settings of the program, not of its role', async (_, wanted, open) => {
   const { owner } = await ownedWith(settings);
   const pool = open(owner.url);
