@@ -134,8 +134,8 @@ comment on table etl.late_arrivals is 'Items that appeared where their list had 
 comment on column etl.late_arrivals.chain_id is 'Number of the chain.';
 comment on column etl.late_arrivals.operation is 'Name of the operation whose list it is.';
 comment on column etl.late_arrivals.feed is 'Name of the feed, such as 10/user-operations.';
-comment on column etl.late_arrivals.key is 'Key of the item: the hash of a user operation, the number of a batch.';
-comment on column etl.late_arrivals.height is 'Where it appeared: the block of a user operation, the number of a batch.';
+comment on column etl.late_arrivals.key is 'Key of the item: the hash of a user operation, hash and index of a bundle, the number of a batch.';
+comment on column etl.late_arrivals.height is 'Where it appeared: the block of a user operation or a bundle, the number of a batch.';
 comment on column etl.late_arrivals.timestamp is 'Its own time, UTC. Null: not reported.';
 comment on column etl.late_arrivals.seen_at is 'When the walk that first met it began, by the clock of its worker.';
 comment on column etl.late_arrivals.page_id is 'etl.pages.id of the page that brought it.';
