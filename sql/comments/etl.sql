@@ -124,7 +124,7 @@ comment on column etl.feeds.latest_batch is 'Newest batch number that is known t
 comment on column etl.feeds.target_numbers is 'Batch numbers that are requested now: by the configuration, by flags since it was read last, and those that were requested earlier and are verified. Without an upper end where all to come are. Empty for other feeds.';
 comment on column etl.feeds.last_success_at is 'When a run of the feed last finished. Null: never.';
 comment on column etl.feeds.poll_again_at is 'Until when schedules do not look at a feed that the service does not serve. Null: they do.';
-comment on column etl.feeds.updated_at is 'When state, reason, settings or target last changed.';
+comment on column etl.feeds.updated_at is 'When its failure, its settings or its target last changed.';
 
 comment on table etl.incarnations is 'One row, whose id is another after each crash of the server: the table is unlogged, so a crash empties it.';
 comment on column etl.incarnations.is_only is 'Always true: there is one row.';

@@ -48,7 +48,7 @@ export function register({ command, run, explain }: Registry): void {
     .description('turn them into rows by the rules of this version; makes no request')
     .action(run(retry));
   addFilters(command.command('drop'))
-    .description('delete them for good')
+    .description('close their findings without a row; list and retry still find them by --id')
     .option('--all', 'all of them, if no other option selects any')
     .action(run(drop));
 }

@@ -109,7 +109,7 @@ export const explorer = z
       .max(36_500)
       .nullish()
       .describe(
-        'Days after which polls that brought nothing are deleted from the ledger, where other walks verify the same. Without it they are kept for ever, 1.4 KB each.',
+        'Days after which polls that brought nothing are deleted from the ledger, where other walks verify the same. Without it they are kept for ever, 2 KB each.',
       ),
     keys: z
       .record(z.string().min(1), key)

@@ -102,7 +102,7 @@ export async function startHttp(options: HttpOptions) {
   }
 }
 
-/** A two-second round that takes this long hangs, in ms; a wait for the database ends sooner. */
+/** A round of a few seconds that takes this long hangs, in ms; a wait for the database ends sooner. */
 const stuckMs = 180_000;
 
 export type Pulse = ReturnType<typeof createPulse>;

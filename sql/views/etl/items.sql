@@ -60,5 +60,5 @@ end;
 
 comment on function etl.newest_item is 'The highest stored position of a list, and the newest time of the 128 items from there down, or from a height. A time of more than a day after its row was written is wrong and does not count, unless all are so.';
 comment on function etl.items_per_day is 'How many items a day a list has, by its highest stored items, so many at most and none below a height.';
-comment on function etl.older_item is 'The height of the highest stored item of a list, at or below one, that is older than a time, as are all of the 128 items from it downward: neither a few wrong times nor a page of them decide. A time of more than a day after its row was written does not count. After ten items that newer ones below contradict, the next older one.';
+comment on function etl.older_item is 'The height of the highest stored item of a list, at or below one, that is older than a time, as are all of the 128 items from it downward: neither a few wrong times nor a page of them decide. A time of more than a day after its row was written does not count. If newer ones below contradict ten of them, the tenth.';
 comment on function etl.since_stop is 'The height at which a walk that ended at since, and reached a height, went beyond it: two of the five lowest stored items from there upward are older. Null: what is stored now does not say so.';
