@@ -5,7 +5,7 @@ import type { ChainSettings, Settings } from '../config/settings.ts';
 import { tableName } from '../db/column-types.ts';
 import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { errorOf, type Why } from '../failure.ts';
-import { type Feed, feedName, laneName, ofFeed, feedLaneShape } from '../lists/feed.ts';
+import { type Feed, feedName, ofFeed, ofLane, feedLaneShape } from '../lists/feed.ts';
 import { boundsOn, type FeedTarget, hasHistory, kindOf, targetOf } from '../lists/index.ts';
 import type { FeedSettings, Occasion, ScopeBounds, Target } from '../lists/list.ts';
 import { operationNames, operations } from '../lists/registry.ts';
@@ -326,29 +326,23 @@ export async function unnamed(db: Database, targets: readonly Target[]): Promise
   return targets.filter(({ lane }) => !named.includes(feedName(lane)));
 }
 
-/** The lanes with work at `at`: no paused ones. A list that the explorer does not serve is polled rarely. */
-export async function dueLanes<Lane extends Target>(
+/** What a run covers that a lane is due for at `at`; null: it has no work, or is paused. A list that is not served is polled rarely. */
+export async function dueScope(
   db: Database,
-  targets: readonly Lane[],
+  target: Target,
   occasion: Occasion,
   at: Date,
-): Promise<Lane[]> {
-  const due: Lane[] = [];
-  const waiting = await execute(db).values(z.string)`
-    select feed || '/' || lane
-    from etl.lanes join etl.feeds using (feed)
-    where paused_at is not null or (${occasion !== 'sync'} and poll_again_at > now())
+): Promise<RunScope | null> {
+  const { lane, scope } = target;
+  const isWaiting = await execute(db).has`
+    select from etl.lanes join etl.feeds using (feed)
+    where ${ofLane(lane)}
+      and (paused_at is not null or (${occasion !== 'sync'} and poll_again_at > now()))
   `;
-  for (const target of targets) {
-    if (waiting.includes(laneName(target.lane))) continue;
-    if (await kindOf(target.lane.operation).isDue(db, target, occasion, at)) due.push(target);
-  }
-  return due;
+  if (isWaiting || !(await kindOf(lane.operation).isDue(db, target, occasion, at))) return null;
+  // A person's request is read now, whatever its interval.
+  return occasion === 'sync' && hasHistory(lane.operation) ? { ...scope, at_once: true } : scope;
 }
-
-/** A person's request is read now, whatever its interval. */
-export const atOnce = ({ lane, scope }: Target): RunScope =>
-  hasHistory(lane.operation) ? { ...scope, at_once: true } : scope;
 
 /** A cron of five fields. */
 export type Cron = Pick<ConfiguredLane, 'cron' | 'timezone'>;

@@ -18,13 +18,11 @@ import {
   ofLane,
   feedLaneShape,
 } from '../lists/feed.ts';
-import type { Target } from '../lists/list.ts';
 import { printable } from '../printable.ts';
 import { signals } from '../signals.ts';
 import {
-  atOnce,
   type ConfiguredLane,
-  dueLanes,
+  dueScope,
   nextFiring,
   type RegisteredFeed,
   configuredLaneShape,
@@ -243,10 +241,8 @@ async function openIfMine(
   { lane, scope, cron, timezone, now, due, requested }: Due,
 ): Promise<boolean> {
   const isRequested = requested !== null;
-  const target: Target = { lane, scope };
-  const scopeNow = isRequested ? atOnce(target) : scope;
-  const isDue =
-    (await dueLanes(db, [target], isRequested ? 'sync' : 'schedule', clock())).length > 0;
+  const occasion = isRequested ? 'sync' : 'schedule';
+  const wanted = await dueScope(db, { lane, scope }, occasion, clock());
   const next = nextFiring({ cron, timezone }, new Date(now)).toISOString();
   const isOpened = await transact(db, async (tx) => {
     await limitLockWait(tx.$client, lockWaitMs);
@@ -257,13 +253,13 @@ async function openIfMine(
       for update
     `;
     if (!isMine) return false;
-    const run = isDue ? await openRun(tx, lane, scopeNow, 'yield') : null;
+    const run = wanted === null ? null : await openRun(tx, lane, wanted, 'yield');
     // A run that is open goes on: it may have been paused.
     await queueSlice(boss, tx, lane, isRequested && run !== null ? 'now' : 'in turn');
     await tx.execute(sql`
       update etl.lanes
       set next_due_at = ${next}::timestamptz,
-          requested_at = case when ${isDue && run === null} then requested_at end
+          requested_at = case when ${wanted !== null && run === null} then requested_at end
       where ${ofLane(lane)}
     `);
     return run !== null;

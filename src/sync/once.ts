@@ -7,7 +7,7 @@ import { feedName, laneName } from '../lists/feed.ts';
 import type { Target } from '../lists/list.ts';
 import { runStates } from '../lists/tables.ts';
 import { type Attempted, type PageCommitted, signals } from '../signals.ts';
-import { atOnce, dueLanes } from './feeds.ts';
+import { dueScope } from './feeds.ts';
 import { openLane } from './queue.ts';
 import { noteStopped, type OpenedRun } from './runs.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';
@@ -90,10 +90,9 @@ async function openDue(
 ): Promise<Map<number, Target & OpenedRun>> {
   const opened = new Map<number, Target & OpenedRun>();
   for (const target of targets) {
-    for (const { lane, scope } of await dueLanes(db, [target], 'sync', clock())) {
-      const run = await openLane(db, boss, { lane, scope: atOnce({ lane, scope }) });
-      if (run !== null) opened.set(run.id, { lane, scope, ...run });
-    }
+    const scope = await dueScope(db, target, 'sync', clock());
+    const run = scope === null ? null : await openLane(db, boss, { lane: target.lane, scope });
+    if (run !== null) opened.set(run.id, { ...target, ...run });
   }
   return opened;
 }

@@ -6,7 +6,7 @@ import { pruneLedger } from '../lists/prune.ts';
 import { rollUp } from '../rollups/roll.ts';
 import { every } from '../time.ts';
 import { expireArchive } from './archive.ts';
-import { type ConfiguredLane, dueLanes } from './feeds.ts';
+import { type ConfiguredLane, dueScope } from './feeds.ts';
 import { type HostChanged, signals } from '../signals.ts';
 import { openDue, scheduleLanes } from './lanes.ts';
 import { openLane, wakeLanes } from './queue.ts';
@@ -35,8 +35,9 @@ export async function serve(
   using end = linkAbort(signal, broken);
   await scheduleLanes(db, schedules, options.deployment);
   // What has no schedule to wait for.
-  for (const due of await dueLanes(db, schedules, 'start', options.clock())) {
-    await openLane(db, boss, due, 'yield');
+  for (const { lane, scope } of schedules) {
+    const due = await dueScope(db, { lane, scope }, 'start', options.clock());
+    if (due !== null) await openLane(db, boss, { lane, scope: due }, 'yield');
   }
   await db.execute(sql`
     update etl.feeds set failure = null, reason = null

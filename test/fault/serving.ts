@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import type { EngineOptions } from '../../src/app.ts';
 import type { Settings } from '../../src/config/settings.ts';
 import { createLog } from '../../src/log.ts';
-import { type ConfiguredLane, dueLanes } from '../../src/sync/feeds.ts';
+import { type ConfiguredLane, dueScope } from '../../src/sync/feeds.ts';
 import { openLane } from '../../src/sync/queue.ts';
 import { serve } from '../../src/sync/serve.ts';
 import type { UsedDatabase } from '../harness/database.ts';
@@ -59,8 +59,9 @@ export async function serveLanes(
     async passDay() {
       passedMs += dayMs;
       await timePasses();
-      for (const { lane, scope } of await dueLanes(engine.db, lanes, 'schedule', engine.clock())) {
-        await openLane(engine.db, engine.boss, { lane, scope });
+      for (const { lane, scope } of lanes) {
+        const due = await dueScope(engine.db, { lane, scope }, 'schedule', engine.clock());
+        if (due !== null) await openLane(engine.db, engine.boss, { lane, scope: due });
       }
       await eventually('every feed to rest', isAtRest, { everyMs: pollMs });
     },

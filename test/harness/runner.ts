@@ -5,7 +5,7 @@ import type { Occasion, Target } from '../../src/lists/list.ts';
 import { operations } from '../../src/lists/registry.ts';
 import type { HeldWalk, RunRow, RunScope } from '../../src/lists/tables.ts';
 import { advance, type AdvanceDependencies } from '../../src/sync/advance.ts';
-import { atOnce, configuredLanes, dueLanes } from '../../src/sync/feeds.ts';
+import { configuredLanes, dueScope } from '../../src/sync/feeds.ts';
 import type { SliceBudget } from '../../src/sync/page.ts';
 import { currentRun, takeWalk } from '../../src/sync/runs.ts';
 import { runWalk, type WalkDependencies, type WalkOutcome } from '../../src/sync/walk.ts';
@@ -40,11 +40,11 @@ export async function openRunner(database: UsedDatabase, run: SyncRun) {
     ) {
       const ended: string[] = [];
       for (const target of targets) {
-        const [due] = await dueLanes(engine.db, [target], occasion, at);
-        if (due === undefined) continue;
-        const scope = occasion === 'sync' ? atOnce(due) : due.scope;
-        await openRun(engine.db, due.lane, scope);
-        ended.push(await workToEnd(due.lane, { ...engine, clock: () => at }, budgetOf));
+        const { lane } = target;
+        const scope = await dueScope(engine.db, target, occasion, at);
+        if (scope === null) continue;
+        await openRun(engine.db, lane, scope);
+        ended.push(await workToEnd(lane, { ...engine, clock: () => at }, budgetOf));
       }
       return ended;
     },

@@ -9,7 +9,7 @@ import { dropQuarantined } from '../../../src/quarantine/quarantine.ts';
 import { repairsOf, verifyFeeds } from '../../../src/status/verify.ts';
 import { advance, type AdvanceOutcome } from '../../../src/sync/advance.ts';
 import type { QueueBounds } from '../../../src/sync/page-queue.ts';
-import { atOnce, configuredLanes, dueLanes, setFailure } from '../../../src/sync/feeds.ts';
+import { configuredLanes, dueScope, setFailure } from '../../../src/sync/feeds.ts';
 import { closeRun } from '../../../src/sync/runs.ts';
 import { openComposed } from '../../harness/engines.ts';
 import { isOfBlocks, plainChain, settingsFor, type SyncRun } from '../../harness/sync.ts';
@@ -93,14 +93,13 @@ export async function openCopier(
       for (const round of await targetsOf(engine, lanes, task)) {
         for (const target of round) {
           const occasion = task === 'schedule' || task === 'start' ? task : 'sync';
-          const [due] = await dueLanes(engine.db, [target], occasion, at);
-          if (due === undefined) continue;
-          const scope = occasion === 'sync' ? atOnce(due) : due.scope;
-          await openRun(engine.db, due.lane, scope);
-          const death = deaths(`${due.lane.operation}/${due.lane.lane}`);
+          const scope = await dueScope(engine.db, target, occasion, at);
+          if (scope === null) continue;
+          await openRun(engine.db, target.lane, scope);
+          const death = deaths(`${target.lane.operation}/${target.lane.lane}`);
           const waiting = pace?.waiting ?? engine.waiting;
           const dependencies = { ...engine, waiting, clock: () => at };
-          await runLane(due, dependencies, { death, pace }, program);
+          await runLane(target, dependencies, { death, pace }, program);
         }
       }
     },

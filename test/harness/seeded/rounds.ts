@@ -13,7 +13,7 @@ import { planFeeds } from '../../../src/status/plan.ts';
 import { readStatus } from '../../../src/status/status.ts';
 import { traceTerm } from '../../../src/status/trace.ts';
 import { verifyFeeds } from '../../../src/status/verify.ts';
-import { configuredLanes, dueLanes } from '../../../src/sync/feeds.ts';
+import { configuredLanes, dueScope } from '../../../src/sync/feeds.ts';
 import { syncOnce } from '../../../src/sync/once.ts';
 import { openComposed } from '../engines.ts';
 import { exploreSeeded, seededSettings, type Size } from './lists.ts';
@@ -267,7 +267,9 @@ export async function goRound(seededUrl: string, size: Size, onRound: (round: Ro
     });
   };
   await reports();
-  await round('due', () => dueLanes(db, lanes, 'schedule', engine.clock()));
+  await round('due', async () => {
+    for (const target of lanes) await dueScope(db, target, 'schedule', engine.clock());
+  });
   const { signal } = new AbortController();
   const work = (target: Target) => syncOnce([target], engine, signal);
   const lanesOf = async (name: Lane) => {

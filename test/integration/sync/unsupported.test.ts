@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Occasion } from '../../../src/lists/list.ts';
-import { dueLanes } from '../../../src/sync/feeds.ts';
+import { dueScope } from '../../../src/sync/feeds.ts';
 import { openCopy, smallChain } from '../../harness/sync.ts';
 import { openProgram } from './program.ts';
 
@@ -62,7 +62,7 @@ test('an unsupported feed is polled again after a day, and by sync at any time',
     scope: {},
   } as const;
   const isDue = async (occasion: Occasion) =>
-    (await dueLanes(db, [target], occasion, new Date())).length > 0;
+    (await dueScope(db, target, occasion, new Date())) !== null;
   const pass = (time: string) =>
     query(`update etl.feeds set poll_again_at = poll_again_at - interval '${time}'`);
   const seen = [await isDue('schedule'), await isDue('start'), await isDue('sync')];
