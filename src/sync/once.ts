@@ -26,7 +26,7 @@ type LaneCounts = typeof nothing;
 
 const pollIntervalMs = 200;
 
-export type SyncOptions = Omit<WorkerOptions, 'works' | 'onFailure'>;
+export type SyncOptions = Omit<WorkerOptions, 'works' | 'kind'>;
 
 /** Brings lanes up to date once, beside other workers. @throws a fault of the database */
 export async function syncOnce(
@@ -45,7 +45,7 @@ export async function syncOnce(
     ...options,
     concurrency: Math.min(options.concurrency, mine.size),
     works: (lane) => mine.has(laneName(lane)),
-    onFailure: 'give-up',
+    kind: 'once',
   });
   // At once, whatever the statement of the loop below waits for.
   using _stop = addAbortListener(signal, () => void worker.stop());

@@ -16,7 +16,7 @@ import { linkAbort } from './walk.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';
 import { presentWorkers } from './workers.ts';
 
-export type ServeOptions = Omit<WorkerOptions, 'works' | 'onFailure'> & MaintenanceOptions;
+export type ServeOptions = Omit<WorkerOptions, 'works' | 'kind'> & MaintenanceOptions;
 
 /** Called every few seconds when a round begins, and if it succeeds once more with true. */
 export type OnRound = (isDone: boolean) => void;
@@ -43,7 +43,7 @@ export async function serve(
     update etl.feeds set failure = null, reason = null
     where failure like 'database-%' and origin = ${origin}
   `);
-  const worker = startWorker({ ...options, works: () => true, onFailure: 'come-back' });
+  const worker = startWorker({ ...options, works: () => true, kind: 'start' });
   const onHost = ({ by, failing }: HostChanged) => {
     if (by !== options.pool) return;
     if (failing !== null) return log.write('explorer.unreachable', { url: origin, ...failing });

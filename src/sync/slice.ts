@@ -13,7 +13,7 @@ import { defectOf, type FeedFailure, pollLater, refusal, backOffMs } from './fai
 import { setFailure } from './feeds.ts';
 import type { SliceBudget } from './page.ts';
 import { chainSlice } from './queue.ts';
-import { isLost } from './workers.ts';
+import { isLost, type Worker } from './workers.ts';
 import { closeRun, countFailure, currentRun, noteReason } from './runs.ts';
 import { z } from 'zod';
 
@@ -29,8 +29,8 @@ export interface SliceDependencies extends AdvanceDependencies {
   readonly random: () => number;
   /** Whether this process works on a lane. */
   readonly works: (lane: FeedLane) => boolean;
-  /** `sync` gives up on a failure and says so; `start` comes back to it for ever. */
-  readonly onFailure: 'give-up' | 'come-back';
+  /** `once` gives up on a failure and says so; `start` comes back to it for ever. */
+  readonly kind: Worker['kind'];
 }
 
 /**
@@ -156,8 +156,8 @@ async function handleOutcome(ended: Ended, outcome: AdvanceOutcome): Promise<voi
 }
 
 /** Logs in one line what an ended run brought. `sync` shows what came by itself. */
-async function logTotals({ db, log, lane, onFailure }: Ended, run: RunRow): Promise<void> {
-  if (onFailure === 'give-up') return;
+async function logTotals({ db, log, lane, kind }: Ended, run: RunRow): Promise<void> {
+  if (kind === 'once') return;
   const totals = await runTotals(db, run);
   const { added, changed, quarantined, ...cost } = totals;
   if (added + changed + quarantined > 0) log.write('feed.updated', { ...nameOf(lane), ...totals });
@@ -166,9 +166,9 @@ async function logTotals({ db, log, lane, onFailure }: Ended, run: RunRow): Prom
 
 /** Leaves a lane to the processes that use the explorer of its feed. */
 async function leaveToOthers(ended: Ended, run: RunRow): Promise<void> {
-  const { db, log, lane, onFailure } = ended;
+  const { db, log, lane, kind } = ended;
   log.write('feed.source-mismatch', nameOf(lane));
-  if (onFailure === 'give-up') await closeRun(db, run, 'interrupted', sourceMismatch);
+  if (kind === 'once') await closeRun(db, run, 'interrupted', sourceMismatch);
   return chainSlice(ended, notOursMs);
 }
 
@@ -182,13 +182,13 @@ async function backOff(
   ended: Ended,
   { run, feedFailure, progressed }: Extract<AdvanceOutcome, { is: 'failure' }>,
 ): Promise<void> {
-  const { db, lane, random, onFailure } = ended;
+  const { db, lane, random, kind } = ended;
   const { nextTry, feed: state } = failures[feedFailure.failure];
   if (state === null) await noteReason(db, run, feedFailure);
   else await setFailure(db, lane, feedFailure);
   logFailure(ended, feedFailure);
   if (nextTry === 'daily') await pollLater(db, lane, dayMs * (1 + random() * dayJitter));
-  if (onFailure === 'give-up' || !passing.has(nextTry)) {
+  if (kind === 'once' || !passing.has(nextTry)) {
     await closeRun(db, run, 'interrupted', feedFailure);
     return chainSlice(ended, 0);
   }

@@ -24,7 +24,7 @@ const takeUpMs = 60_000;
 /** In ms: requests under way at a stop are paid for, so their answers are awaited. */
 const stopGraceMs = 2_000;
 
-export interface WorkerOptions extends SliceDependencies, Omit<Worker, 'kind'> {
+export interface WorkerOptions extends SliceDependencies, Worker {
   readonly pool: Pool;
   /** Connections that wait for no page. */
   readonly aside: Database;
@@ -40,8 +40,8 @@ export interface WorkerOptions extends SliceDependencies, Omit<Worker, 'kind'> {
 /** Works on slices until stopped, and takes over those of lost workers. */
 export function startWorker(options: WorkerOptions) {
   const { log, works } = options;
-  const isLasting = options.onFailure === 'come-back';
-  const presence = openPresence(options.aside, { ...options, kind: isLasting ? 'start' : 'once' });
+  const isLasting = options.kind === 'start';
+  const presence = openPresence(options.aside, options);
   const fetchPage = options.host.through(options.fetchPage, isLasting ? 'outlast' : 'give-up');
   const stopping = new AbortController();
   const abort = new AbortController();

@@ -42,7 +42,7 @@ async function openScene() {
       now,
       log,
       works: () => true,
-      onFailure: 'come-back',
+      kind: 'start',
     } as const;
     return runSlice(fetched, dependencies, { stopping: never, abort: never });
   };
