@@ -64,8 +64,11 @@ export async function runSlice(
       outcome: outcome?.is ?? 'connection-lost',
     });
   }
+  const ended = { ...dependencies, job, lane };
   const isStopped = stopping.aborted && outcome.is === 'more';
-  await handleOutcome({ ...dependencies, job, lane }, isStopped ? { is: 'stopped' } : outcome);
+  await chainSlice(ended, isStopped ? 'stopped' : await whenNext(ended, outcome));
+  // Behind the queue, since it may fail.
+  if (outcome.is === 'closed') await logTotals(ended, outcome.run);
 }
 
 /** Longest wait of a lane while a worker is free. */
@@ -131,27 +134,29 @@ interface Ended extends SliceDependencies {
   readonly lane: FeedLane;
 }
 
-async function handleOutcome(ended: Ended, outcome: AdvanceOutcome): Promise<void> {
-  const { log, lane } = ended;
+/** Notes how a slice ended. @returns when the next one is due, as `chainSlice` takes it */
+async function whenNext(ended: Ended, outcome: AdvanceOutcome): Promise<number | 'stopped'> {
+  const { db, log, lane, kind } = ended;
   switch (outcome.is) {
     case 'more':
     case 'fenced':
     case 'idle':
-      return chainSlice(ended, 0);
+      return 0;
     case 'stopped':
       // The lane's run stays open: another worker goes on with it.
-      return chainSlice(ended, 'stopped');
+      return 'stopped';
     case 'failure':
       return backOff(ended, outcome);
     case 'source-mismatch':
-      return leaveToOthers(ended, outcome.run);
+      // The lane is for the processes that use the explorer of its feed.
+      log.write('feed.source-mismatch', nameOf(lane));
+      if (kind === 'once') await closeRun(db, outcome.run, 'interrupted', sourceMismatch);
+      return notOursMs;
     case 'closed':
       for (const { failure, reason } of outcome.failures) {
         log.write('feed.failed', { ...nameOf(lane), failure, reason });
       }
-      // Before the log line, which may fail.
-      await chainSlice(ended, 0);
-      return logTotals(ended, outcome.run);
+      return 0;
   }
 }
 
@@ -164,24 +169,17 @@ async function logTotals({ db, log, lane, kind }: Ended, run: RunRow): Promise<v
   else log.write('feed.polled', { ...nameOf(lane), ...cost });
 }
 
-/** Leaves a lane to the processes that use the explorer of its feed. */
-async function leaveToOthers(ended: Ended, run: RunRow): Promise<void> {
-  const { db, log, lane, kind } = ended;
-  log.write('feed.source-mismatch', nameOf(lane));
-  if (kind === 'once') await closeRun(db, run, 'interrupted', sourceMismatch);
-  return chainSlice(ended, notOursMs);
-}
-
 const sourceMismatch = {
   failure: null,
   reason:
     'another process reads this feed from another explorer since: use the same EXPLORER_BASE_URL',
 };
 
+/** Notes a failure where it belongs. @returns how long the lane waits, in ms */
 async function backOff(
   ended: Ended,
   { run, feedFailure, progressed }: Extract<AdvanceOutcome, { is: 'failure' }>,
-): Promise<void> {
+): Promise<number> {
   const { db, lane, random, kind } = ended;
   const { nextTry, feed: state } = failures[feedFailure.failure];
   if (state === null) await noteReason(db, run, feedFailure);
@@ -190,11 +188,11 @@ async function backOff(
   if (nextTry === 'daily') await pollLater(db, lane, dayMs * (1 + random() * dayJitter));
   if (kind === 'once' || !passing.has(nextTry)) {
     await closeRun(db, run, 'interrupted', feedFailure);
-    return chainSlice(ended, 0);
+    return 0;
   }
   const isFirst = progressed || nextTry !== 'growing';
   const inARow = state === null ? 1 : await countFailure(db, run, isFirst, feedFailure.problem);
-  return chainSlice(ended, backOffMs(feedFailure, inARow, random));
+  return backOffMs(feedFailure, inARow, random);
 }
 
 /** What stops a key or a chain is logged once, not for each of its feeds. */
