@@ -51,22 +51,22 @@ export async function failureOfWalk(
   return feedFailure('not-found', `${problem}; base_url is ${origin}`, retryAfterMs);
 }
 
-/** A defect of the program, as a failure of the feed, with its stack. Null: Postgres or the system reported the error. */
-export function defectOf(error: unknown) {
+/** The failure of a feed for what Postgres or the system reported, which names no value, or for a defect, which has a stack. */
+export function faultOf(error: unknown) {
+  const problem = describeDatabaseError(error);
   const root = rootOf(error);
   const isOfLanguage = root instanceof TypeError || root instanceof RangeError;
-  if (isOfDatabase(error) || (codeOfFailure(error) !== null && !isOfLanguage)) return null;
+  if (isOfDatabase(error) || (codeOfFailure(error) !== null && !isOfLanguage)) {
+    const failure = databaseClassOf(error) ?? 'not-stored';
+    return { feedFailure: feedFailure(failure, problem, null), stack: null };
+  }
   const { name, stack = '' } = root instanceof Error ? root : new Error('not an error');
   const frames = stack.split('\n').map((line) => line.trim());
   return {
-    feedFailure: feedFailure('internal-error', `${name}: ${describeDatabaseError(error)}`, null),
+    feedFailure: feedFailure('internal-error', `${name}: ${problem}`, null),
     stack: frames.filter((line) => line.startsWith('at ')).join('\n'),
   };
 }
-
-/** A failure for what the database rejected; it names no value. */
-export const refusal = (error: unknown): FeedFailure =>
-  feedFailure(databaseClassOf(error) ?? 'not-stored', describeDatabaseError(error), null);
 
 function feedFailure(
   failure: FailureClass,

@@ -10,7 +10,7 @@ import { type ConfiguredLane, dueScope } from './feeds.ts';
 import { type HostChanged, signals } from '../signals.ts';
 import { openDue, scheduleLanes } from './lanes.ts';
 import { openLane, wakeLanes } from './queue.ts';
-import { refusal } from './failures.ts';
+import { faultOf } from './failures.ts';
 import { noteStopped } from './runs.ts';
 import { linkAbort } from './walk.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';
@@ -77,7 +77,7 @@ export async function serve(
 
 /** Shows other processes a fault of the database, if it can still be written. */
 async function noteFault(db: Database, origin: string, error: unknown): Promise<void> {
-  const { failure, reason } = refusal(error);
+  const { failure, reason } = faultOf(error).feedFailure;
   await db.execute(sql`
     update etl.feeds set failure = ${failure}, reason = ${reason}
     where reason is null and origin = ${origin}

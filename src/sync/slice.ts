@@ -9,7 +9,7 @@ import { dayMs } from '../lists/list.ts';
 import type { RunRow } from '../lists/tables.ts';
 import type { Log } from '../log.ts';
 import { advance, type AdvanceDependencies, type AdvanceOutcome } from './advance.ts';
-import { defectOf, type FeedFailure, pollLater, refusal, backOffMs } from './failures.ts';
+import { backOffMs, faultOf, type FeedFailure, pollLater } from './failures.ts';
 import { setFailure } from './feeds.ts';
 import type { SliceBudget } from './page.ts';
 import { chainSlice } from './queue.ts';
@@ -117,13 +117,9 @@ async function advanceSafely(
   } catch (error) {
     const run = isConnectionLost(error) ? null : await currentRun(dependencies.db, lane);
     if (run === null) throw error;
-    const defect = defectOf(error);
-    if (defect !== null) {
-      const { feedFailure, stack } = defect;
-      const { reason } = feedFailure;
-      log.write('feed.internal-error', { ...nameOf(lane), reason, stack });
-    }
-    const feedFailure = defect?.feedFailure ?? refusal(error);
+    const { feedFailure, stack } = faultOf(error);
+    const { reason } = feedFailure;
+    if (stack !== null) log.write('feed.internal-error', { ...nameOf(lane), reason, stack });
     return { is: 'failure', run, feedFailure, progressed: false };
   }
 }
