@@ -1,13 +1,13 @@
-import { sql } from 'drizzle-orm';
 import { transact, type Transaction } from '../db/transaction.ts';
 import { type FailureClass, failures, type Why } from '../failure.ts';
-import { type FeedLane, feedName, isPaused } from '../lists/feed.ts';
+import { type FeedLane, feedName } from '../lists/feed.ts';
 import { hasHistory, kindOf } from '../lists/index.ts';
 import { operations } from '../lists/registry.ts';
 import type { HeldWalk, RunRow } from '../lists/tables.ts';
 import type { Log } from '../log.ts';
 import {
   acceptKey,
+  type Begun,
   beginWork,
   failureOfWalk,
   type FeedFailure,
@@ -16,7 +16,7 @@ import {
 } from './failures.ts';
 import { setFailure } from './feeds.ts';
 import type { SliceBudget } from './page.ts';
-import { closeRun, currentRun, endOfRun, endWalk, lockFeed, takeWalk } from './runs.ts';
+import { closeRun, endOfRun, endWalk, lockFeed, takeWalk } from './runs.ts';
 import {
   linkAbort,
   runWalk,
@@ -62,28 +62,27 @@ const unordered: Why = {
     'unordered: the service broke the order of the list; rows are kept, but neither coverage nor removal is concluded from this walk',
 };
 
-/** What the walks of one slice share; its run says of which lane it is. */
-interface Slice extends AdvanceDependencies, Pick<WalkDependencies, 'queues'> {
-  readonly run: RunRow;
-  /** On the database's clock. */
-  readonly begunAt: string;
-  readonly held: Set<number>;
-  readonly budget: SliceBudget & { readonly spent: boolean };
-  /** Whether the feed, or this run, was failing when the slice began. */
-  readonly isFailing: boolean;
+/** What the walks of one slice share, beside its dependencies, budget and run, which says of which lane it is. */
+const openState = () => ({
+  held: new Set<number>(),
+  queues: new Set() as WalkDependencies['queues'],
   /** What the first page notes; never rejects. */
-  recovering: Promise<void> | null;
+  recovering: null as Promise<void> | null,
   /** Why no further walk begins; a mismatch outranks a fence, and both outrank a failure. */
-  stop: Extract<AdvanceOutcome, { is: 'failure' | 'fenced' | 'source-mismatch' }> | null;
+  stop: null as Extract<AdvanceOutcome, { is: 'failure' | 'fenced' | 'source-mismatch' }> | null,
   /** What the last search for a walk found; null: something has changed since. */
-  found: 'nothing' | 'wait' | null;
+  found: null as 'nothing' | 'wait' | null,
   /** Resolves when a commit may leave something to begin. */
-  wakeUp: PromiseWithResolvers<void>;
+  wakeUp: Promise.withResolvers<void>(),
   /** How many commits did, and how many walks have come to rest in it. */
-  changes: number;
-  pages: number;
+  changes: 0,
+  pages: 0,
   /** `pages` at the last search. */
-  searchedAt: number;
+  searchedAt: 0,
+});
+
+interface Slice extends AdvanceDependencies, Begun, ReturnType<typeof openState> {
+  readonly budget: SliceBudget & { readonly spent: boolean };
 }
 
 /** Whether a commit may allow a new walk: a walk's first one shows where it arrived, and a search costs as much as a page. */
@@ -102,25 +101,9 @@ export async function advance(
   signal: AbortSignal,
 ): Promise<AdvanceOutcome> {
   const { db } = dependencies;
-  const run = await currentRun(db, lane, sql`not ${isPaused(lane)}`);
-  if (run === null) return { is: 'idle' };
-  const { failing, begun_at } = await beginWork(db, run);
-  const slice: Slice = {
-    ...dependencies,
-    run,
-    begunAt: begun_at,
-    isFailing: failing || run.failures_in_a_row > 0,
-    recovering: null,
-    budget,
-    held: new Set(),
-    queues: new Set(),
-    stop: null,
-    found: null,
-    wakeUp: Promise.withResolvers(),
-    changes: 0,
-    pages: 0,
-    searchedAt: 0,
-  };
+  const begun = await beginWork(db, lane);
+  if (begun === null) return { is: 'idle' };
+  const slice: Slice = { ...dependencies, ...begun, ...openState(), budget };
   const width = await kindOf(lane.operation).walksAtOnce(db, lane);
   await workOnWalks(slice, width, signal);
   await slice.recovering;
@@ -129,10 +112,10 @@ export async function advance(
 
 /** Notes what the first page of a slice shows: its key works, and its feed recovers; a ranking does so at its end. */
 async function noteSuccess(slice: Slice): Promise<void> {
-  const { db, run, begunAt, chainsOfKey } = slice;
-  const isOver = slice.isFailing && hasHistory(run.operation);
+  const { db, run, begun_at, chainsOfKey } = slice;
+  const isOver = slice.is_failing && hasHistory(run.operation);
   const recovered = isOver ? await transact(db, (tx) => recover(tx, run)) : null;
-  const accepted = await acceptKey(db, chainsOfKey(run.chain_id), begunAt);
+  const accepted = await acceptKey(db, chainsOfKey(run.chain_id), begun_at);
   noteRecovered(slice, recovered ?? accepted);
 }
 
@@ -262,7 +245,7 @@ async function conclude(slice: Slice, signal: AbortSignal): Promise<AdvanceOutco
 
 /** Closes a run whose walks have ended, and notes what is wrong with its feed. Null: it goes on, or was closed meanwhile. */
 async function closeIfEnded(tx: Transaction, slice: Slice) {
-  const { run, isFailing, recovering } = slice;
+  const { run, is_failing, recovering } = slice;
   // The feed before its run, in the order in which opening a run locks them. Of two runs that end at the same
   // moment, the second one sees that the first has.
   await lockFeed(tx, run);
@@ -272,7 +255,7 @@ async function closeIfEnded(tx: Transaction, slice: Slice) {
   const why = first && { ...first, reason: end.failures.map(({ reason }) => reason).join('; ') };
   // A run that found nothing to request has gone well too.
   const isNoted = recovering !== null && hasHistory(run.operation);
-  const recovered = !why && isFailing && !isNoted ? await recover(tx, run) : null;
+  const recovered = !why && is_failing && !isNoted ? await recover(tx, run) : null;
   if (why) await setFailure(tx, run, why);
   else if (!end.is_ordered && !end.others_failing) await setFailure(tx, run, unordered);
   await closeRun(tx, run, why ? 'failed' : 'finished', why ?? null);

@@ -6,11 +6,12 @@ import {
   isOfDatabase,
   rootOf,
 } from '../db/failure.ts';
+import { rowOf } from '../db/column-types.ts';
 import { execute, type Database, type Transaction } from '../db/transaction.ts';
 import { ExplorerError, KeyPausedError } from '../explorer/error.ts';
 import { type FailureClass, failures, type Why, failureClasses } from '../failure.ts';
-import { type Feed, ofFeed } from '../lists/feed.ts';
-import type { RunRow, WalkRow } from '../lists/tables.ts';
+import { type Feed, type FeedLane, isPaused, ofFeed, ofLane } from '../lists/feed.ts';
+import { type RunRow, runs, type WalkRow } from '../lists/tables.ts';
 import { z } from 'zod';
 
 /** Why a slice stopped; `failures[failure]` says what follows. */
@@ -116,25 +117,33 @@ export type Recovered = z.infer<ReturnType<typeof recoveredShape>>;
 /** As SQL: whether something must succeed before the feed is well again. A later walk may be ordered at once. */
 const isFailing = sql`(reason is not null and failure is distinct from 'unordered')`;
 
-/** Ends what the last run found of a feed; a failing one stays so until something succeeds. */
-export async function beginWork(db: Database, run: RunRow) {
-  const begun = await execute(db).row(() =>
-    z.object({
-      failing: z.boolean(),
-      /** On the database's clock. */
-      begun_at: z.string(),
-    }),
-  )`
-    with work as (
+const begunShape = () =>
+  z.object({
+    run: rowOf(runs),
+    /** Whether the feed, or this run, is failing. */
+    is_failing: z.boolean(),
+    /** On the database's clock. */
+    begun_at: z.string(),
+  });
+export type Begun = Readonly<z.infer<ReturnType<typeof begunShape>>>;
+
+/**
+ * Ends what the last run found of a lane's feed; a failing one stays so until something succeeds.
+ * @returns null without an open run, or if a person has paused it
+ */
+export const beginWork = (db: Database, lane: FeedLane) =>
+  execute(db).row(begunShape)`
+    with begun as (
+      select runs as run, failures_in_a_row from etl.runs
+      where ${ofLane(lane)} and state = 'open' and not ${isPaused(lane)}
+    ), found as (
       update etl.feeds set failure = null, reason = null, updated_at = now()
-      where ${ofFeed(run)} and not ${isFailing} and reason is not null
-        and exists (select from etl.runs where id = ${run.id} and state = 'open')
+      where ${ofFeed(lane)} and not ${isFailing} and reason is not null and exists (select from begun)
     )
-    select ${isFailing} as failing, clock_timestamp()::text as begun_at
-    from etl.feeds where ${ofFeed(run)}
+    select to_jsonb(run) as run, ${isFailing} or failures_in_a_row > 0 as is_failing,
+           clock_timestamp()::text as begun_at
+    from begun, etl.feeds where ${ofFeed(lane)}
   `;
-  return begun ?? { failing: false, begun_at: '-infinity' };
-}
 
 /** Ends a feed's failure after one of its runs succeeded, unless another still fails. Null: it was not failing, or still is. */
 export async function recover(tx: Transaction, run: RunRow): Promise<Recovered | null> {

@@ -112,11 +112,10 @@ export async function dropRuns(
   `);
 }
 
-/** A lane's open run, if it is one of some. */
-export const currentRun = (db: Pick<Database, 'execute'>, lane: FeedLane, which = sql`true`) =>
+/** A lane's open run. */
+export const currentRun = (db: Pick<Database, 'execute'>, lane: FeedLane) =>
   execute(db).value(() => rowOf(runs))`
-    select to_jsonb(runs) as run from etl.runs
-    where ${ofLane(lane)} and state = 'open' and ${which}
+    select to_jsonb(runs) as run from etl.runs where ${ofLane(lane)} and state = 'open'
   `;
 
 /** Notes that runs wait because a process was stopped, not killed. Taking a lane clears the note. */
