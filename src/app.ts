@@ -172,10 +172,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     onChange: (failing) => signals.emit('host', { by: pool, origin, failing }),
   });
   const wayOf = await openWays(settings, keys, how);
-  const queue = { databaseUrl: session.url, isPooled: session.isPooled };
   const broken = new AbortController();
   const report = (error: unknown) => isLastingFault(error) && broken.abort(error);
-  const boss = await startBoss({ ...queue, log, dbTimeouts, report });
+  const boss = await startBoss({ ...session, log, dbTimeouts, report });
   end.defer(() => boss.stop({ graceful: false }));
   const opened = end.move();
   return {

@@ -36,7 +36,7 @@ const serverKeepAlive = {
 /** Compiling a statement as large as coverage's takes seconds, more than it saves. */
 export const quickReading: ServerSettings = { jit: 'off' };
 
-interface ConnectionOptions {
+export interface ConnectionOptions {
   readonly url: string;
   readonly max: number;
   readonly applicationName: string;

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import type { Pool } from 'pg';
-import { fromDrizzle, type JobWithMetadata, PgBoss } from 'pg-boss';
+import { type ConstructorOptions, fromDrizzle, type JobWithMetadata, PgBoss } from 'pg-boss';
 import { describeDatabaseError } from '../db/failure.ts';
-import { connectionConfig, type DatabaseTimeouts, workTimeouts } from '../db/pool.ts';
+import { connectionConfig, type ConnectionOptions, workTimeouts } from '../db/pool.ts';
 import { silenceSeconds } from '../db/presence.ts';
 import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { type FailureRule, failures } from '../failure.ts';
@@ -27,40 +27,19 @@ export const sliceQueue = 'slices';
 /** Connections of pg-boss's own pool: one statement fetches for all slices. */
 export const bossConnections = 2;
 
-export interface BossOptions {
-  readonly databaseUrl: string;
-  /** Whether a pooler is in between, which may refuse settings at a session's start. */
-  readonly isPooled?: boolean;
-  readonly log: Log;
-  /** Receives every failure of pg-boss. */
-  readonly report?: (error: unknown) => void;
-  /** How long the database may take; `workTimeouts` if absent. */
-  readonly dbTimeouts?: DatabaseTimeouts;
-}
+type Connecting = Omit<ConnectionOptions, 'max' | 'applicationName' | 'settings'>;
 
-/** For pg-boss's pool. It takes a connection for each statement, which is closed when `query_timeout` passes. */
-const bossConfig = ({
-  databaseUrl: url,
-  isPooled = false,
-  dbTimeouts = workTimeouts,
-}: Pick<BossOptions, 'databaseUrl' | 'isPooled' | 'dbTimeouts'>) => ({
-  ...connectionConfig({
-    url,
-    isPooled,
-    dbTimeouts,
-    max: bossConnections,
-    applicationName: 'explorer-etl jobs',
-  }),
-  schema: 'pgboss',
-});
-
-/** pg-boss on an installed schema: it creates and migrates nothing, so it needs no right to. */
-export async function startBoss(options: BossOptions): Promise<PgBoss> {
-  const { log, report } = options;
+/** Starts pg-boss on its own pool, which takes a connection for each statement and closes it when `query_timeout` passes. */
+async function openBoss(
+  { dbTimeouts = workTimeouts, ...way }: Connecting,
+  rights: Pick<ConstructorOptions, 'migrate' | 'createSchema'>,
+  onError: (error: Error) => void,
+): Promise<PgBoss> {
+  const own = { max: bossConnections, applicationName: 'explorer-etl jobs' };
   const boss = new PgBoss({
-    ...bossConfig(options),
-    migrate: false,
-    createSchema: false,
+    ...connectionConfig({ ...way, ...own, dbTimeouts }),
+    ...rights,
+    schema: 'pgboss',
     // Its timer follows the clock of the machine; workers ask for it when they miss one.
     supervise: false,
     monitorIntervalSeconds: 1,
@@ -68,24 +47,28 @@ export async function startBoss(options: BossOptions): Promise<PgBoss> {
     flowIntervalSeconds: 3600,
     schedule: false,
   });
-  // pg-boss reports a lost connection here and reconnects by itself.
-  boss.on('error', (error) => {
-    log.write('queue.failure', { error: describeDatabaseError(error) });
-    report?.(error);
-  });
-  await startOrStop(boss);
-  return boss;
-}
-
-/** A start that fails half-way leaves timers and a listener, which would keep the process alive for ever. */
-async function startOrStop(boss: PgBoss): Promise<void> {
+  boss.on('error', onError);
   try {
     await boss.start();
   } catch (error) {
+    // A start that fails half-way leaves timers and a listener, which would keep the process alive for ever.
     await boss.stop({ graceful: false });
     throw error;
   }
+  return boss;
 }
+
+/** pg-boss on an installed schema: it creates and migrates nothing, so it needs no right to. `report` gets its failures. */
+export const startBoss = ({
+  log,
+  report,
+  ...way
+}: Connecting & { readonly log: Log; readonly report?: (error: unknown) => void }) =>
+  openBoss(way, { migrate: false, createSchema: false }, (error) => {
+    // pg-boss reports a lost connection here and reconnects by itself.
+    log.write('queue.failure', { error: describeDatabaseError(error) });
+    report?.(error);
+  });
 
 const sliceOptions = {
   heartbeatSeconds: silenceSeconds,
@@ -111,14 +94,8 @@ export async function hasQueues(pool: Pool): Promise<boolean> {
 
 /** Installs or migrates pg-boss's schema and our queue; several processes may. Each transaction is one message, for poolers. */
 export async function installQueues({ url, pool }: { url: string; pool: Pool }): Promise<void> {
-  const boss = new PgBoss({
-    ...bossConfig({ databaseUrl: url, isPooled: true }),
-    supervise: false,
-    schedule: false,
-  });
   let failure: Error | null = null;
-  boss.on('error', (error) => void (failure = error));
-  await startOrStop(boss);
+  const boss = await openBoss({ url, isPooled: true }, {}, (error) => void (failure = error));
   try {
     await boss.createQueue(sliceQueue, { policy: 'exclusive', ...sliceOptions });
     await boss.updateQueue(sliceQueue, sliceOptions);

@@ -11,7 +11,7 @@ test('the queue logs an unreachable database once, however often it polls', asyn
   const proxy = await openDatabaseProxy(database.url);
   const lines: string[] = [];
   const log = createLog('warn', (line) => void lines.push(line));
-  const boss = await startBoss({ databaseUrl: proxy.url, log });
+  const boss = await startBoss({ url: proxy.url, log });
   onTestFinished(() => boss.stop({ graceful: false }));
   let failures = 0;
   boss.on('error', () => void (failures += 1));
@@ -36,7 +36,7 @@ test('a queue that fails while it starts leaves no session', async () => {
   await query('drop table pgboss.version');
   const log = createLog('silent', () => undefined);
 
-  const started = startBoss({ databaseUrl: url, log });
+  const started = startBoss({ url, log });
 
   await expect(started).rejects.toThrow(/not installed/u);
   await eventually('no session', async () => {

@@ -30,7 +30,7 @@ async function scene(cron: string) {
     isSameData: false,
   });
   await wantLanes(db, [lane], { deployment: 'a', isWhole: true, takes: [] });
-  const boss = await startBoss({ databaseUrl: url, log: createLog('silent', () => undefined) });
+  const boss = await startBoss({ url, log: createLog('silent', () => undefined) });
   onTestFinished(() => boss.stop({ graceful: false }));
   await scheduleLanes(db, [scheduleOf(cron)], 'a');
   return {

@@ -41,7 +41,7 @@ async function openScene() {
   await installQueues(database);
   const log = createLog('silent', () => undefined);
   const aBoss = async () => {
-    const boss = await startBoss({ databaseUrl: url, log });
+    const boss = await startBoss({ url, log });
     onTestFinished(() => boss.stop({ graceful: false }));
     return boss;
   };
