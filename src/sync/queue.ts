@@ -6,14 +6,7 @@ import { connectionConfig, type ConnectionOptions, workTimeouts } from '../db/po
 import { silenceSeconds } from '../db/presence.ts';
 import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { type FailureRule, failures } from '../failure.ts';
-import {
-  type FeedLane,
-  feedName,
-  laneName,
-  laneOfRow,
-  ofLane,
-  feedLaneShape,
-} from '../lists/feed.ts';
+import { type FeedLane, laneName, laneOfRow, ofLane, feedLaneShape } from '../lists/feed.ts';
 import type { Target } from '../lists/list.ts';
 import type { Log } from '../log.ts';
 import { dependencyVersion } from '../package-file.ts';
@@ -171,24 +164,22 @@ const ofHost = Object.entries<FailureRule>(failures).flatMap(([name, { isOfHost 
 /** Ends the waits of lanes that an explorer made wait: it answers again. */
 export async function wakeLanes(db: Database, boss: PgBoss, origin: string): Promise<void> {
   await transact(db, async (tx) => {
-    const resting = await execute(tx).values(feedLaneShape)`
-      select ${laneOfRow}
-      from etl.lanes join etl.feeds using (feed)
-      where origin = ${origin} and failure = any(${sql.param(ofHost)}::text[])
-        and worker is null and due_at > clock_timestamp()
-      order by feed, lane
-      for update of lanes
+    const waiting = await execute(tx).values(feedLaneShape)`
+      with waiting as (
+        select feed as of_feed, lanes.lane as of_lane, due_at
+        from etl.lanes join etl.feeds using (feed)
+        where origin = ${origin} and failure = any(${sql.param(ofHost)}::text[])
+          and worker is null and due_at > clock_timestamp()
+        order by feed, lanes.lane
+        for update of lanes
+      )
+      update etl.runs
+      set waited_ms = greatest(0, waited_ms - 1000 * extract(epoch from due_at - clock_timestamp()))
+      from waiting
+      where (feed, lane, state) = (of_feed, of_lane, 'open')
+      returning ${laneOfRow}
     `;
-    for (const lane of resting) {
-      await tx.execute(sql`
-        update etl.runs
-        set waited_ms = greatest(0, waited_ms - 1000 * extract(epoch from due_at - clock_timestamp()))
-        from etl.lanes
-        where (lanes.feed, lanes.lane) = (runs.feed, runs.lane) and state = 'open'
-          and lanes.feed = ${feedName(lane)} and lanes.lane = ${lane.lane}
-      `);
-      await queueSlice(boss, tx, lane, 'now');
-    }
+    for (const lane of waiting) await queueSlice(boss, tx, lane, 'now');
   });
   signals.emit('queued');
 }
