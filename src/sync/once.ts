@@ -11,7 +11,7 @@ import { dueScope } from './feeds.ts';
 import { openLane } from './queue.ts';
 import { noteStopped, type OpenedRun } from './runs.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';
-import { presentWorkers, workersPresent } from './workers.ts';
+import { workersPresent } from './workers.ts';
 import { z } from 'zod';
 import { failureClasses } from '../failure.ts';
 
@@ -65,9 +65,7 @@ export async function syncOnce(
     counter.stop();
     // Also the runs that never got their turn.
     const lanes = [...opened.values()].map(({ lane }) => lane);
-    // A `start` goes on with what a command leaves.
-    const workers = signal.aborted ? await presentWorkers(db).catch(() => null) : null;
-    if (workers?.start === 0) await noteStopped(db, lanes).catch(() => undefined);
+    if (signal.aborted) await noteStopped(db, lanes).catch(() => undefined);
   }
   const results = await runResults(db, [...opened.keys()]);
   return [...results].flatMap(([id, result]) => {

@@ -15,6 +15,7 @@ import {
   runs,
   heldWalkShape,
 } from '../lists/tables.ts';
+import { workersPresent } from './workers.ts';
 import { z } from 'zod';
 import { rowOf } from '../db/column-types.ts';
 
@@ -118,7 +119,7 @@ export const currentRun = (db: Pick<Database, 'execute'>, lane: FeedLane) =>
     select to_jsonb(runs) as run from etl.runs where ${ofLane(lane)} and state = 'open'
   `;
 
-/** Notes that runs wait because a process was stopped, not killed. Taking a lane clears the note. */
+/** Notes that runs wait because a process was stopped, not killed, unless others go on with them. Taking a lane clears the note. */
 export async function noteStopped(
   db: Pick<Database, 'execute'>,
   which: readonly FeedLane[] | 'all',
@@ -128,6 +129,10 @@ export async function noteStopped(
     update etl.lanes set stopped_at = clock_timestamp(), due_at = null
     where worker is null and due_at is not null
       and (${named}::text[] is null or feed || '/' || lane = any(${named}::text[]))
+      -- A start goes on with every lane, a command with its own.
+      and not exists (
+        select from (${workersPresent}) as present where kind = 'start' or ${named}::text[] is null
+      )
   `);
 }
 

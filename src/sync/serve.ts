@@ -14,7 +14,6 @@ import { faultOf } from './failures.ts';
 import { noteStopped } from './runs.ts';
 import { linkAbort } from './walk.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';
-import { presentWorkers } from './workers.ts';
 
 export type ServeOptions = Omit<WorkerOptions, 'works' | 'kind'> & MaintenanceOptions;
 
@@ -68,11 +67,7 @@ export async function serve(
   // Where the database is away, this stop looks like a kill; the log has the event too.
   const noted = db.insert(events).values({ kind: 'stopped', sentence });
   await noted.catch(() => undefined);
-  // If no other process works, waiting runs are stopped too.
-  const workers = await presentWorkers(db).catch(() => null);
-  if (workers?.start === 0 && workers.once === 0) {
-    await noteStopped(db, 'all').catch(() => undefined);
-  }
+  await noteStopped(db, 'all').catch(() => undefined);
 }
 
 /** Shows other processes a fault of the database, if it can still be written. */
