@@ -3,12 +3,13 @@ import type { Database } from '../db/transaction.ts';
 import { type Feed, feedName } from '../lists/feed.ts';
 import { isOperation } from '../lists/registry.ts';
 import { printable } from '../printable.ts';
+import { readFeeds } from '../status/facts.ts';
 import { isAtWork, stateName } from '../status/lanes.ts';
 import { feedStates, isoTime, type StatusDocument } from '../status/schema.ts';
 import { readStatus } from '../status/status.ts';
 import { forgetFeed, resetFeed, storedOf, wantedBy } from '../sync/forget.ts';
 import { type Handle, handleFeeds, wantLanes } from '../sync/lanes.ts';
-import { presentWorkers, readDeployments, readSchedules } from '../sync/workers.ts';
+import { presentWorkers, readDeployments } from '../sync/workers.ts';
 import { tableLines } from '../terminal/layout.ts';
 import { counted } from '../terminal/numbers.ts';
 import { clock } from '../time.ts';
@@ -92,12 +93,12 @@ type Listed = z.infer<typeof feedsListDocument>['feeds'][number];
 async function list(context: Context): Promise<Exit> {
   await using data = await openData(context, 'reads');
   const status = await readStatus(data.db, data.settings.explorer.pageSize, 'all');
-  const schedules = new Map(
-    (await readSchedules(data.db)).map(({ feed, ...schedule }) => [feed, schedule]),
+  const settingsOf = new Map(
+    (await readFeeds(data.db)).map(({ shown, settings }) => [shown.feed, settings]),
   );
   const feeds = status.feeds.map(
     ({ feed, state, paused_since, wanted_by, is_wanted, poll }): Listed => {
-      const { schedule = '', timezone = '' } = schedules.get(feed) ?? {};
+      const { schedule = '', timezone = '' } = settingsOf.get(feed) ?? {};
       const next_poll_at = poll.next_at;
       return { feed, state, schedule, timezone, next_poll_at, paused_since, wanted_by, is_wanted };
     },
@@ -156,8 +157,8 @@ async function handle(context: Context, options: Choice, command: Handle): Promi
   const feeds = await handleFeeds(data.db, chosen.map(feedName), command);
   const done = feeds.length === 0 ? 'Nothing to change.' : `${past[command]} ${feeds.join(', ')}.`;
   const isDeserted = (await presentWorkers(data.db)).start === 0;
-  const set = (await readSchedules(data.db)).filter(({ is_set }) => is_set);
-  const scheduled = new Set(set.map(({ feed }) => feed));
+  const due = (await readFeeds(data.db)).filter(({ next_due_at }) => next_due_at !== null);
+  const scheduled = new Set(due.map(({ shown }) => shown.feed));
   const waiting =
     command === 'pause' ? [] : feeds.filter((feed) => isDeserted || !scheduled.has(feed));
   const sync = context.commandLine('explorer-etl sync');

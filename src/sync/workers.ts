@@ -154,13 +154,3 @@ export const readDeployments = (db: Queryable) =>
     group by deployment
     order by deployment
   `;
-
-/** When each feed is to be polled by its settings, and whether a `start` has set when. */
-export const readSchedules = (db: Queryable) =>
-  execute(db).rows(() =>
-    z.object({ feed: z.string(), schedule: z.string(), timezone: z.string(), is_set: z.boolean() }),
-  )`
-    select feed, settings ->> 'schedule' as schedule, settings ->> 'timezone' as timezone,
-           exists (select from etl.lanes where lanes.feed = feeds.feed and next_due_at is not null) as is_set
-    from etl.feeds
-  `;
