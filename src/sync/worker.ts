@@ -71,14 +71,13 @@ export function startWorker(options: WorkerOptions) {
     await runSlice(job, { ...options, fetchPage, onCommit }, ends);
     return 'done';
   };
-  const lookAfter = () => takeUp({ boss: options.boss, db: options.aside }, works);
   const changes = openChanges(options);
   const beat = async () => {
     const isLost = await presence.beat();
     await changes.publishIfDue();
     return isLost;
   };
-  const slices = takeSlices({ ...options, workOn, beat, lookAfter }, stopping.signal);
+  const slices = takeSlices(options, workOn, beat, stopping.signal);
   const end = async (): Promise<void> => {
     stopping.abort(new Error('stopping'));
     const grace = setTimeout(() => abort.abort(new Error('stopped')), stopGraceMs);
@@ -125,17 +124,14 @@ function openChanges({ db, aside, now }: Pick<WorkerOptions, 'db' | 'aside' | 'n
   return { publishIfDue, close };
 }
 
-interface Taking extends Pick<WorkerOptions, 'boss' | 'log' | 'concurrency' | 'report'> {
-  readonly workOn: (job: JobWithMetadata<FeedLane>) => Promise<'done' | 'left'>;
-  /** Shows that the process lives; whether a lane was lost with another one. */
-  readonly beat: () => Promise<boolean>;
-  /** Queues open runs that have no job. */
-  readonly lookAfter: () => Promise<void>;
-}
-
-/** Takes slices from the queue while there are free places, until the signal aborts and every slice has ended. */
+/**
+ * Takes slices from the queue while there are free places, until the signal aborts and every slice has ended.
+ * @param beat shows that the process lives; whether a lane was lost with another one
+ */
 async function takeSlices(
-  { boss, log, concurrency, report, workOn, beat, lookAfter }: Taking,
+  { boss, aside, log, concurrency, report, works }: WorkerOptions,
+  workOn: (job: JobWithMetadata<FeedLane>) => Promise<'done' | 'left'>,
+  beat: () => Promise<boolean>,
   signal: AbortSignal,
 ): Promise<void> {
   const running = new Map<JobWithMetadata<FeedLane>, Promise<void>>();
@@ -175,7 +171,7 @@ async function takeSlices(
     every(beatMs, ending.signal, touch, failed),
     every(beatMs, ending.signal, look, failed),
     every(superviseMs, ending.signal, () => boss.supervise(sliceQueue), failed),
-    every(takeUpMs, ending.signal, lookAfter, failed),
+    every(takeUpMs, ending.signal, () => takeUp({ boss, db: aside }, works), failed),
   ];
   signals.on('queued', wake);
   signal.addEventListener('abort', wake, { once: true });
