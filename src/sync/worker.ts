@@ -97,24 +97,20 @@ const idlePublishMs = 30_000;
 
 /** Publishes changes, and announces them if pages were committed since the last time. */
 function openChanges({ db, aside, now }: Pick<WorkerOptions, 'db' | 'aside' | 'now'>) {
-  let areNew = false;
+  let commits = 0;
+  let announced = 0;
   let publishedMs = -Infinity;
   const note = ({ by }: PageCommitted) => {
-    if (by === db.$client) areNew = true;
+    if (by === db.$client) commits += 1;
   };
   const publish = async () => {
-    const wereNew = areNew;
-    areNew = false;
+    const upTo = commits;
     publishedMs = now();
-    try {
-      await publishChanges(aside, wereNew ? 'announced' : 'in silence');
-    } catch (error) {
-      areNew ||= wereNew;
-      throw error;
-    }
+    await publishChanges(aside, upTo > announced ? 'announced' : 'in silence');
+    announced = upTo;
   };
   const publishIfDue = async () => {
-    if (areNew || now() - publishedMs >= idlePublishMs) await publish();
+    if (commits > announced || now() - publishedMs >= idlePublishMs) await publish();
   };
   signals.on('commit', note);
   const close = () => {
