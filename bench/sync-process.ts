@@ -2,6 +2,7 @@
 import { type Engine, openEngine, prepareDatabase } from '../src/app.ts';
 import { createLog } from '../src/log.ts';
 import { openDatabase } from '../src/cli/database.ts';
+import { signals } from '../src/signals.ts';
 import { configuredLanes } from '../src/sync/feeds.ts';
 import { syncOnce } from '../src/sync/once.ts';
 import { readInput, tellParent } from './child.ts';
@@ -22,12 +23,11 @@ const engine = await openEngine({
   settings,
   database,
   log: createLog('warn', (line) => void process.stderr.write(line)),
-
-  onCommit(_lane, progress) {
-    lastCommitMs = performance.now();
-    pages += progress.pages;
-    while ((marks[0] ?? Infinity) <= pages) memory.push(sampleMemory(marks.shift() ?? 0));
-  },
+});
+signals.on('commit', (committed) => {
+  lastCommitMs = performance.now();
+  pages += committed.pages;
+  while ((marks[0] ?? Infinity) <= pages) memory.push(sampleMemory(marks.shift() ?? 0));
 });
 
 const start = { ms: 0, cpu: process.cpuUsage(), postgresMs: clusterCpuMs(input.dataDirectory) };

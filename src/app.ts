@@ -108,7 +108,6 @@ export interface EngineOptions {
   readonly log: Log;
   /** Of a process that may open an engine again; drawn if absent. */
   readonly workerId?: string;
-  readonly onCommit?: ServeOptions['onCommit'];
   /** A command's bounds: from now on the target of the feeds that they concern, where no file names them. */
   readonly bounds?: ScopeBounds;
   readonly source?: SourceOptions;
@@ -200,7 +199,6 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     chainsOfKey: (chainId) => [...keys.keys()].filter((id) => keys.get(id) === keys.get(chainId)),
     ...world,
     origin,
-    onCommit: options.onCommit ?? (() => undefined),
     close: () => opened.disposeAsync(),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };

@@ -43,7 +43,7 @@ export interface AdvanceDependencies extends Omit<
   WalkDependencies,
   'operation' | 'budget' | 'onCommit' | 'queues'
 > {
-  readonly onCommit: (lane: FeedLane, progress: WalkProgress) => void;
+  readonly onCommit?: (lane: FeedLane, progress: WalkProgress) => void;
   readonly log: Log;
   /** The environment variable that holds the API key of a chain. */
   readonly keyVariable: (chainId: number) => string;
@@ -182,7 +182,7 @@ async function findWalk(slice: Slice): Promise<HeldWalk | null> {
 async function workOn(walk: HeldWalk, slice: Slice, signal: AbortSignal): Promise<void> {
   const { run } = slice;
   const onCommit = (progress: WalkProgress) => {
-    slice.onCommit(run, progress);
+    slice.onCommit?.(run, progress);
     slice.pages += progress.pages;
     if (isWorthSearching(slice, progress)) {
       slice.changes += 1;

@@ -13,6 +13,7 @@ import { backOffMs, faultOf, type FeedFailure, pollLater } from './failures.ts';
 import { setFailure } from './feeds.ts';
 import type { SliceBudget } from './page.ts';
 import { chainSlice } from './queue.ts';
+import type { WalkProgress } from './walk.ts';
 import { isLost, type Worker } from './workers.ts';
 import { closeRun, countFailure, currentRun, noteReason } from './runs.ts';
 import { z } from 'zod';
@@ -47,9 +48,9 @@ export async function runSlice(
   const started = now();
   const budget = openSliceBudget(now, stopping, () => isToGiveWay(dependencies, lane));
   const drift: NewDrift[] = [];
-  const onCommit: SliceDependencies['onCommit'] = (of, progress) => {
+  const onCommit = (of: FeedLane, progress: WalkProgress) => {
     drift.push(...progress.drift);
-    dependencies.onCommit(of, progress);
+    dependencies.onCommit?.(of, progress);
   };
   let outcome: AdvanceOutcome | null = null;
   log.write('slice.started', nameOf(lane));

@@ -46,11 +46,7 @@ export function startWorker(options: WorkerOptions) {
   const stopping = new AbortController();
   const abort = new AbortController();
   // A long-running worker logs its progress; a command draws its own.
-  const logReading = isLasting ? readingLog(log, options.now) : () => undefined;
-  const onCommit: WorkerOptions['onCommit'] = (lane, progress) => {
-    logReading(lane, progress);
-    options.onCommit(lane, progress);
-  };
+  const reading = isLasting ? { onCommit: readingLog(log, options.now) } : {};
   // As the queue orders them: what is new is read before what is old.
   let turn: Promise<unknown> = Promise.resolve();
   const workOn = async (job: JobWithMetadata<FeedLane>) => {
@@ -68,7 +64,7 @@ export function startWorker(options: WorkerOptions) {
       log.write('job.taken-over', { queue: sliceQueue, key: laneName(lane) });
     }
     const ends = { stopping: stopping.signal, abort: abort.signal };
-    await runSlice(job, { ...options, fetchPage, onCommit }, ends);
+    await runSlice(job, { ...options, ...reading, fetchPage }, ends);
     return 'done';
   };
   const changes = openChanges(options);
