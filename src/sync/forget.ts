@@ -42,7 +42,6 @@ export function storedOf(db: Database, feed: Feed) {
 
 /** Deletes what is known of the reading of a feed. A worker that goes on finds its walk gone, and writes nothing. */
 async function deleteBookkeeping(tx: Transaction, feed: Feed): Promise<void> {
-  await lockWanted(tx, feed);
   await tx.execute(sql`
     update etl.walks set state = 'abandoned', revision = revision + 1
     where ${ofFeed(feed)} and state = 'running'
@@ -87,18 +86,15 @@ export const resetFeed = (db: Database, feed: Feed): Promise<void> =>
   transact(db, async (tx) => {
     await lockWanted(tx, feed);
     await tx.execute(sql`
-      update etl.feeds set rows_before = rows_before + coalesce(
-        (select sum(inserted) from etl.coverage where ${ofFeed(feed)}), 0
-      )
-      where ${ofFeed(feed)}
-    `);
-    await deleteBookkeeping(tx, feed);
-    await tx.execute(sql`
       update etl.feeds
-      set failure = null, reason = null, latest_batch = null, last_success_at = null, since_doubted_at = null,
+      set rows_before = rows_before + coalesce(
+            (select sum(inserted) from etl.coverage where ${ofFeed(feed)}), 0
+          ),
+          failure = null, reason = null, latest_batch = null, last_success_at = null, since_doubted_at = null,
           poll_again_at = null, updated_at = now()
       where ${ofFeed(feed)}
     `);
+    await deleteBookkeeping(tx, feed);
     await tx.execute(sql`
       update etl.lanes set requested_at = clock_timestamp(), due_at = null, stopped_at = null where ${ofFeed(feed)}
     `);
