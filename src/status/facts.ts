@@ -186,7 +186,7 @@ export const readLanes = (db: Database) =>
         'last_page_at', last_page_at,
         'pages_per_second', pages_per_second
       ),
-      'work', ${laneWork(sql`lanes`)},
+      'work', ${laneWork},
       'stopped_at', stopped_at,
       'last_page_age_s', round(extract(epoch from clock_timestamp() - last_page_at)),
       'rows_today', coalesce(rows_today, 0)

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { eq, sql, type SQL } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import * as presence from '../db/presence.ts';
 import { workers } from '../db/tables.ts';
 import { execute, type Database, type Queryable, transact } from '../db/transaction.ts';
@@ -132,15 +132,11 @@ export const laneWorkShape = () =>
 export type LaneWork = Readonly<z.infer<ReturnType<typeof laneWorkShape>>>;
 
 /** As SQL: the `LaneWork` of a row of `etl.lanes`; null: it has no open run, or was released. */
-export const laneWork = (lane: SQL): SQL => sql`
-  case when coalesce(${lane}.taken_at, ${lane}.due_at) is not null then json_build_object(
-    'is_held', case when ${lane}.worker is not null then
-      ${lane}.worker in (select id from (${workersPresent}) as present)
-    end,
-    'until', case
-      when ${lane}.worker is null and ${lane}.due_at > clock_timestamp() then ${lane}.due_at
-    end,
-    'age_s', extract(epoch from clock_timestamp() - coalesce(${lane}.taken_at, ${lane}.due_at))
+export const laneWork = sql`
+  case when coalesce(taken_at, due_at) is not null then json_build_object(
+    'is_held', case when worker is not null then not ${isLost} end,
+    'until', case when worker is null and due_at > clock_timestamp() then due_at end,
+    'age_s', extract(epoch from clock_timestamp() - coalesce(taken_at, due_at))
   ) end`;
 
 /** The deployments that want feeds, with the `start` processes that follow each. */

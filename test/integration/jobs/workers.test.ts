@@ -59,7 +59,7 @@ async function openScene() {
   };
   const holder = async () => {
     const { rows } = await db.execute<{ work: LaneWork | null }>(
-      sql`select ${laneWork(sql`lanes`)} as work from etl.lanes`,
+      sql`select ${laneWork} as work from etl.lanes`,
     );
     return rows.map(({ work }) => {
       if (work === null) return null;
