@@ -259,7 +259,7 @@ export function openSliceBudget(
 
 /** What a run brought and cost, whichever workers and slices it was made of. Its walks are few. */
 async function runTotals(db: Queryable, { id }: RunRow) {
-  const row = await execute(db).row(() =>
+  const totals = await execute(db).one(() =>
     z.object({
       added: z.number(),
       changed: z.number(),
@@ -278,6 +278,5 @@ async function runTotals(db: Queryable, { id }: RunRow) {
     where runs.id = ${id}
     group by runs.id
   `;
-  if (row === null) throw new Error(`run ${id} is gone`);
-  return { ...row, requests: row.credits / creditsPerRequest };
+  return { ...totals, requests: totals.credits / creditsPerRequest };
 }
