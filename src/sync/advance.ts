@@ -13,8 +13,8 @@ import {
   type FeedFailure,
   recover,
   type Recovered,
+  setFailure,
 } from './failures.ts';
-import { setFailure } from './feeds.ts';
 import type { SliceBudget } from './page.ts';
 import { closeRun, endOfRun, endWalk, lockFeed, takeWalk } from './runs.ts';
 import {

@@ -7,7 +7,7 @@ import {
   rootOf,
 } from '../db/failure.ts';
 import { rowOf } from '../db/column-types.ts';
-import { execute, type Database, type Transaction } from '../db/transaction.ts';
+import { execute, type Database, type Queryable, type Transaction } from '../db/transaction.ts';
 import { ExplorerError, KeyPausedError } from '../explorer/error.ts';
 import { type FailureClass, failures, type Why, failureClasses } from '../failure.ts';
 import { type Feed, type FeedLane, isPaused, ofFeed, ofLane } from '../lists/feed.ts';
@@ -104,6 +104,14 @@ export function backOffMs(
   if (retryAfterMs === null) return ownMs;
   const statedMs = retryAfterMs + random() * Math.min(retryAfterMs * jitter.share, jitter.mostMs);
   return failures[failure].nextTry === 'growing' ? Math.max(statedMs, ownMs) : statedMs;
+}
+
+/** Notes what is wrong with a feed: its state follows from that. */
+export async function setFailure(db: Queryable, feed: Feed, { failure, reason }: Why) {
+  await db.execute(sql`
+    update etl.feeds set failure = ${failure}, reason = ${reason}, updated_at = now()
+    where ${ofFeed(feed)} and (failure, reason) is distinct from (${failure}, ${reason})
+  `);
 }
 
 const recoveredShape = () =>

@@ -4,7 +4,7 @@ import { type ChainFacts, chainFacts } from '../chains.ts';
 import type { ChainSettings, Settings } from '../config/settings.ts';
 import { tableName } from '../db/column-types.ts';
 import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
-import { errorOf, type Why } from '../failure.ts';
+import { errorOf } from '../failure.ts';
 import { type Feed, feedName, ofFeed, ofLane, feedLaneShape } from '../lists/feed.ts';
 import { boundsOn, type FeedTarget, hasHistory, kindOf, targetOf } from '../lists/index.ts';
 import type { FeedSettings, Occasion, ScopeBounds, Target } from '../lists/list.ts';
@@ -167,18 +167,6 @@ export const withSettings = (
       }),
     ),
   }));
-
-/** Notes what is wrong with a feed: its state follows from that. */
-export async function setFailure(
-  db: Pick<Database, 'execute'>,
-  feed: Feed,
-  { failure, reason }: Why,
-) {
-  await db.execute(sql`
-    update etl.feeds set failure = ${failure}, reason = ${reason}, updated_at = now()
-    where ${ofFeed(feed)} and (failure, reason) is distinct from (${failure}, ${reason})
-  `);
-}
 
 /** The explorer that a configuration reads from. */
 export interface ExplorerSource {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { advance } from '../../../src/sync/advance.ts';
-import { configuredLanes, setFailure } from '../../../src/sync/feeds.ts';
+import { setFailure } from '../../../src/sync/failures.ts';
+import { configuredLanes } from '../../../src/sync/feeds.ts';
 import type { ServedPage } from '../../harness/explorer.ts';
 import { call } from '../../harness/process.ts';
 import { openContender, pageBudget } from '../../harness/runner.ts';
