@@ -193,6 +193,7 @@ async function sendSlice(
   const data: FeedLane = { chain_id, operation, lane };
   await boss.send(sliceQueue, data, {
     singletonKey: laneName(data),
+    group: { id: laneName(data) },
     // What is new is taken up before what is old, where both wait for a worker.
     priority: lane === 'live' ? 1 : 0,
     ...(afterMs > 0 && { startAfter: Math.ceil(afterMs / 1000) }),
@@ -205,6 +206,19 @@ interface SliceWork {
   readonly db: Database;
   readonly boss: PgBoss;
   readonly job: JobWithMetadata<FeedLane>;
+}
+
+/** Fetches due slices of the lanes that a process works on. Those of other lanes are for others, who would miss them meanwhile. */
+export async function fetchSlices(
+  { db, boss }: Pick<SliceWork, 'db' | 'boss'>,
+  works: (lane: FeedLane) => boolean,
+  batchSize: number,
+): Promise<readonly JobWithMetadata<FeedLane>[]> {
+  const lanes = await execute(db).values(feedLaneShape)`
+    select ${laneOfRow} from etl.lanes join etl.feeds using (feed)
+  `;
+  const ignoreGroups = lanes.filter((lane) => !works(lane)).map(laneName);
+  return boss.fetch<FeedLane>(sliceQueue, { batchSize, includeMetadata: true, ignoreGroups });
 }
 
 /** Whether this worker still had the job; else another one has taken it over. */
@@ -239,7 +253,7 @@ export const takeSlice = (
     return had === null || had === worker ? 'taken' : 'taken-over';
   });
 
-/** Leaves a slice to the processes that work on its lane, and looks at it again after a time in ms. */
+/** Leaves a slice of a lane that came since this process looked, to those that work on it; looks at it again after a time in ms. */
 export const leaveSlice = (work: SliceWork, afterMs: number): Promise<void> =>
   transact(work.db, async (tx) => {
     if (!(await complete(tx, work))) return;

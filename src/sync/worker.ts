@@ -8,7 +8,7 @@ import { type FeedLane, feedName, laneName } from '../lists/feed.ts';
 import type { Log } from '../log.ts';
 import { type PageCommitted, signals } from '../signals.ts';
 import { every } from '../time.ts';
-import { leaveSlice, sliceQueue, takeSlice, takeUp } from './queue.ts';
+import { fetchSlices, leaveSlice, sliceQueue, takeSlice, takeUp } from './queue.ts';
 import { runSlice, type SliceDependencies } from './slice.ts';
 import type { WalkProgress } from './walk.ts';
 import { beatMs, openPresence, type Worker } from './workers.ts';
@@ -149,8 +149,8 @@ async function takeSlices(
   const take = async () => {
     const batchSize = concurrency - running.size;
     if (batchSize === 0) return;
-    const how = { batchSize, includeMetadata: true } as const;
-    for (const job of await boss.fetch<FeedLane>(sliceQueue, how)) running.set(job, start(job));
+    const jobs = await fetchSlices({ boss, db: aside }, works, batchSize);
+    for (const job of jobs) running.set(job, start(job));
   };
   const touch = async () => {
     if (running.size > 0) await boss.touch(sliceQueue, [...running.keys()]);

@@ -10,6 +10,7 @@ import { readCredits } from '../../../src/status/credits.ts';
 import { registerFeeds } from '../../../src/sync/feeds.ts';
 import {
   chainSlice,
+  fetchSlices,
   installQueues,
   leaveSlice,
   openLane,
@@ -116,6 +117,18 @@ test('an open run whose job is lost is queued again by a process that works on i
   expect(await queued()).toBe(1);
   await takeUp({ db, boss }, () => true);
   expect(await queued()).toBe(1);
+});
+
+test('a process takes no slice of a lane that it does not work on, and the lane does not wait for it', async () => {
+  const { db, boss, holder, mustTake } = await openScene();
+  await openLane(db, boss, { lane, scope: {} });
+  expect(await fetchSlices({ db, boss }, () => false, 8)).toEqual([]);
+  expect(await holder()).toEqual(['queued']);
+
+  await leaveSlice({ db, boss, job: await mustTake() }, 0);
+  expect(await fetchSlices({ db, boss }, () => false, 8)).toEqual([]);
+  const own = await fetchSlices({ db, boss }, () => true, 8);
+  expect(own.map(({ data }) => data)).toEqual([lane]);
 });
 
 test('a slice that a process leaves to others waits in the queue again, and its lane is free', async () => {
