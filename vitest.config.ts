@@ -70,9 +70,11 @@ const withMoreCases = [
 ];
 
 /**
- * Each worker of a project loads the program once for all of its files: to load it for each file would take a fifth
- * of the tests' time, so what needs no other setup is one project.
+ * Each worker of a project loads the program once for all of its files: a second of CPU, or two, which for each file
+ * would be a fifth of the time of `npm test`. So what needs no other setup is one project.
  */
+const loadedOnce: Options = { isolate: false };
+
 function folders(
   name: Project,
   names: readonly string[],
@@ -81,7 +83,7 @@ function folders(
   return project(name, {
     include: names.map((folder) => `test/${folder}/**/*.test.ts`),
     exclude: [...configDefaults.exclude, long, alone],
-    isolate: false,
+    ...loadedOnce,
     ...options,
   });
 }
@@ -112,7 +114,11 @@ export default defineConfig({
       folders('short', ['unit', 'conventions', 'integration', 'fault', 'e2e']),
       folders('browser', ['browser'], { globalSetup: browserSetup }),
       project('alone', { include: [alone] }),
-      project('long', { include: [long, ...withMoreCases], provide: { isLong: true } }),
+      project('long', {
+        include: [long, ...withMoreCases],
+        provide: { isLong: true },
+        ...loadedOnce,
+      }),
       // One cluster of three servers, of which a test kills one.
       project('citus', {
         globalSetup: ['test/citus/global-setup.ts'],
