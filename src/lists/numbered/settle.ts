@@ -105,25 +105,14 @@ function judgedBy({ list, walk }: Ending, batches: readonly number[]): SQL {
   `;
 }
 
-/** Judges batches and those around; verifies gaps between two that meet, or below the lowest. */
+/** Judges batches and those around; verifies gaps between two that meet, or below the lowest. Moves the coverage alike. */
 async function settleBatches(ending: Ending, batches: readonly number[]): Promise<void> {
   const { list, tx, walk } = ending;
-  const { chain_id, page_id } = walk;
+  const { chain_id, page_id, feed } = walk;
   const { states } = tablesOf(list);
   await tx.execute(sql`
     with judged as (
       ${judgedBy(ending, batches)}
-    ), full_ones as (
-      update ${states} as t
-      set state = case when is_settled then 'settled' else 'open' end,
-          is_verified = is_settled,
-          updated_at = ${sql.raw(changeTime)},
-          page_id = greatest(page_id, ${page_id}::bigint)
-      from judged
-      where t.chain_id = ${chain_id}
-        and t.batch_number = judged.batch_number
-        and (t.is_verified, t.state = 'settled') is distinct from (is_settled, is_settled)
-      returning t.batch_number, t.is_verified
     ), gaps as (
       select batch_number as low, least(above, ceiling) as high, is_joined_above as is_verified
       from judged
@@ -133,60 +122,61 @@ async function settleBatches(ending: Ending, batches: readonly number[]): Promis
       select floor - 1, batch_number, is_settled and not has_unread_below
       from judged
       where (below >= floor) is not true
-    ), wrong_ones as (
-      select wrong.batch_number, gaps.is_verified
+    ), empty_ones as (
+      select batch_number, is_verified
       from gaps, lateral (
-        select batch_number
-        from ${states} as batch
-        where chain_id = ${chain_id}
-          and batch_number > low
+        select batch_number from ${states}
+        where chain_id = ${chain_id} and blocks_count = 0 and batch_number > low
           and batch_number < coalesce(high, ${highestNumber}::bigint)
-          and blocks_count = 0
-          and batch.is_verified <> gaps.is_verified
+        union
+        select generate_series(low + 1, high - 1)
+        where gaps.is_verified and high - low <= ${widestGap}
         -- Keeps the planner from joining all batches with all gaps.
         offset 0
-      ) as wrong
-    ), empty_ones as (
-      update ${states} as t
-      set is_verified = wrong_ones.is_verified,
-          updated_at = ${sql.raw(changeTime)},
-          page_id = greatest(page_id, ${page_id}::bigint)
-      from wrong_ones
-      where chain_id = ${chain_id} and t.batch_number = wrong_ones.batch_number
-      returning t.batch_number, t.is_verified
-    ), new_ones as (
-      insert into ${states} (
+      ) as empty
+      union all
+      -- One that is in no gap, outside the target, is not verified.
+      select batch_number, false from ${states}
+      where chain_id = ${chain_id} and blocks_count = 0
+        and batch_number = any(${sql.param(batches)}::bigint[])
+    ), verdicts as materialized (
+      select batch_number, case when is_settled then 'settled' else 'open' end as state,
+             blocks_count, is_settled as is_verified
+      from judged
+      union all
+      select batch_number, 'empty', 0, bool_or(is_verified) from empty_ones group by batch_number
+    ), written as (
+      insert into ${states} as t (
         chain_id, batch_number, state, blocks_count, is_verified, walked_at, page_id,
         first_seen_at, updated_at
       )
-      select ${chain_id}::bigint, number, 'empty', 0, true, now(), ${page_id}::bigint,
-             ${sql.raw(changeTime)}, ${sql.raw(changeTime)}
-      from gaps, generate_series(low + 1, high - 1) as number
-      where is_verified and high - low <= ${widestGap}
-      order by number
-      on conflict do nothing
-      returning batch_number, is_verified
-    ), changed as (
-      table full_ones union all table empty_ones union all table new_ones
+      select ${chain_id}::bigint, batch_number, state, blocks_count, is_verified, now(),
+             ${page_id}::bigint, ${sql.raw(changeTime)}, ${sql.raw(changeTime)}
+      from verdicts
+      order by batch_number
+      on conflict (chain_id, batch_number) do update
+      set state = excluded.state,
+          is_verified = excluded.is_verified,
+          updated_at = excluded.updated_at,
+          page_id = greatest(t.page_id, excluded.page_id)
+      where (t.state, t.is_verified) <> (excluded.state, excluded.is_verified)
     )
-    ${coverChanged(walk)}
+    insert into etl.batch_coverage as kept (feed, read, verified)
+    select ${feed}, range_agg(number), coalesce(range_agg(number) filter (where is_verified), '{}')
+    from verdicts, int8range(batch_number, batch_number + 1) as number
+    -- A walk that changes nothing writes nothing.
+    where not exists (
+      select from etl.batch_coverage as own
+      where own.feed = ${feed} and number <@ read and is_verified = (number <@ own.verified)
+    )
+    having count(*) > 0
+    on conflict (feed) do update
+    set read = kept.read + excluded.read,
+        verified = kept.verified - excluded.read + excluded.verified
   `);
 }
 
-/** As SQL: moves the coverage by the rows that a statement has `changed`. */
-const coverChanged = ({ feed }: WalkEndContext<NumberedWalk>) => sql`
-  insert into etl.batch_coverage as kept (feed, read, verified)
-  select ${feed}, range_agg(number), coalesce(range_agg(number) filter (where is_verified), '{}')
-  from (
-    select int8range(batch_number, batch_number + 1) as number, is_verified from changed
-  ) as row
-  having count(*) > 0
-  on conflict (feed) do update
-  set read = kept.read + excluded.read,
-      verified = kept.verified - excluded.read + excluded.verified
-`;
-
-/** Describes batches by their blocks. A probe that finds none leaves no row: the batch may come. */
+/** Describes batches by their blocks, before they are judged. A probe that finds none leaves no row: the batch may come. */
 async function describeBatches({ list, tx, walk }: Ending, batches: readonly number[]) {
   const { blocks, states, number } = tablesOf(list);
   await tx.execute(sql`
@@ -207,46 +197,35 @@ async function describeBatches({ list, tx, walk }: Ending, batches: readonly num
       from unnest(${sql.param(batches)}::bigint[]) as number
       left join members on members.batch_number = number
       group by number
-    ), changed as (
-      insert into ${states} as t (
-        chain_id, batch_number, state, blocks_count, first_height, last_height,
-        is_contiguous, is_linked, is_verified, walked_at, page_id,
-        first_seen_at, updated_at
-      )
-      select ${walk.chain_id}::bigint, batch_number,
-             case when blocks_count = 0 then 'empty' else 'open' end,
-             blocks_count, first_height, last_height, is_contiguous, is_linked, false,
-             now(), ${walk.page_id}::bigint, ${sql.raw(changeTime)}, ${sql.raw(changeTime)}
-      from summary
-      where blocks_count > 0
-        or not ${walk.scope.probe ?? false}
-        or exists (
-          select from ${states} as known
-          where known.chain_id = ${walk.chain_id} and known.batch_number = summary.batch_number
-        )
-      order by batch_number
-      on conflict (chain_id, batch_number) do update
-      set state = case
-            when excluded.blocks_count = 0 then 'empty'
-            when t.blocks_count = 0 then 'open'
-            else t.state
-          end,
-          is_verified = t.is_verified and (t.blocks_count = 0) = (excluded.blocks_count = 0),
-          blocks_count = excluded.blocks_count,
-          first_height = excluded.first_height,
-          last_height = excluded.last_height,
-          is_contiguous = excluded.is_contiguous,
-          is_linked = excluded.is_linked,
-          walked_at = excluded.walked_at,
-          updated_at = ${sql.raw(changeTime)},
-          page_id = greatest(t.page_id, excluded.page_id)
-      where (t.blocks_count, t.first_height, t.last_height, t.is_contiguous, t.is_linked)
-            is distinct from
-            (excluded.blocks_count, excluded.first_height, excluded.last_height,
-             excluded.is_contiguous, excluded.is_linked)
-      returning t.batch_number, t.is_verified
     )
-    ${coverChanged(walk)}
+    insert into ${states} as t (
+      chain_id, batch_number, state, blocks_count, first_height, last_height,
+      is_contiguous, is_linked, walked_at, page_id, first_seen_at, updated_at
+    )
+    select ${walk.chain_id}::bigint, batch_number, 'open',
+           blocks_count, first_height, last_height, is_contiguous, is_linked,
+           now(), ${walk.page_id}::bigint, ${sql.raw(changeTime)}, ${sql.raw(changeTime)}
+    from summary
+    where blocks_count > 0
+      or not ${walk.scope.probe ?? false}
+      or exists (
+        select from ${states} as known
+        where known.chain_id = ${walk.chain_id} and known.batch_number = summary.batch_number
+      )
+    order by batch_number
+    on conflict (chain_id, batch_number) do update
+    set blocks_count = excluded.blocks_count,
+        first_height = excluded.first_height,
+        last_height = excluded.last_height,
+        is_contiguous = excluded.is_contiguous,
+        is_linked = excluded.is_linked,
+        walked_at = excluded.walked_at,
+        updated_at = excluded.updated_at,
+        page_id = greatest(t.page_id, excluded.page_id)
+    where (t.blocks_count, t.first_height, t.last_height, t.is_contiguous, t.is_linked)
+          is distinct from
+          (excluded.blocks_count, excluded.first_height, excluded.last_height,
+           excluded.is_contiguous, excluded.is_linked)
   `);
 }
 
