@@ -8,22 +8,8 @@ left join etl.batch_listings as listed
   on listed.chain_id = batch.chain_id
   and listed.operation = batch.operation
   and listed.batch_number = batch.batch_number
-cross join lateral (
-  select count(*) as blocks, min(height) as lowest, max(height) as highest,
-         count(*) filter (where is_broken) as broken,
-         count(*) filter (where is_pending_update) as pending
-  from (
-    select height, is_pending_update,
-           -- Borders of batches are explorer.broken_borders.
-           lag(height) over chain = height - 1
-             and lag(hash) over chain is distinct from parent_hash as is_broken
-    from etl.batch_blocks as block
-    where block.chain_id = batch.chain_id
-      and block.operation = batch.operation
-      and block.batch_number = batch.batch_number
-    window chain as (order by height)
-  ) as linked
-) as counted
+-- Borders of batches are explorer.broken_borders.
+cross join lateral etl.count_blocks(batch.chain_id, batch.operation, batch.batch_number) as counted
 cross join lateral (
   select case
     when blocks <> blocks_count
@@ -37,8 +23,8 @@ cross join lateral (
         'read', case when batch.first_height is not null
                   then jsonb_build_array(batch.first_height, batch.last_height) end
       )
-    when broken > 0
-      then jsonb_build_object('detail', 'verified-not-linked', 'count', broken)
+    when unlinked > 0
+      then jsonb_build_object('detail', 'verified-not-linked', 'count', unlinked)
     when pending > 0
       then jsonb_build_object('detail', 'verified-awaits-update', 'count', pending)
     -- The list says what was posted to L1: it verifies nothing, but contradicts what the blocks do.

@@ -178,41 +178,24 @@ async function settleBatches(ending: Ending, batches: readonly number[]): Promis
 
 /** Describes batches by their blocks, before they are judged. A probe that finds none leaves no row: the batch may come. */
 async function describeBatches({ list, tx, walk }: Ending, batches: readonly number[]) {
-  const { blocks, states, number } = tablesOf(list);
+  const { states } = tablesOf(list);
   await tx.execute(sql`
-    with members as (
-      select ${number} as batch_number, height, parent_hash,
-             lag(hash) over (partition by ${number} order by height) as hash_below
-      from ${blocks}
-      where chain_id = ${walk.chain_id}
-        and ${number} = any(${sql.param(batches)}::bigint[])
-    ), summary as (
-      select number as batch_number,
-             count(height) as blocks_count,
-             min(height) as first_height,
-             max(height) as last_height,
-             max(height) - min(height) + 1 = count(height) as is_contiguous,
-             bool_and(hash_below is null or parent_hash is not distinct from hash_below)
-               filter (where height is not null) as is_linked
-      from unnest(${sql.param(batches)}::bigint[]) as number
-      left join members on members.batch_number = number
-      group by number
-    )
     insert into ${states} as t (
       chain_id, batch_number, state, blocks_count, first_height, last_height,
       is_contiguous, is_linked, walked_at, page_id, first_seen_at, updated_at
     )
-    select ${walk.chain_id}::bigint, batch_number, 'open',
-           blocks_count, first_height, last_height, is_contiguous, is_linked,
+    select ${walk.chain_id}::bigint, number, 'open', blocks, lowest, highest,
+           highest - lowest + 1 = blocks, case when blocks > 0 then unlinked = 0 end,
            now(), ${walk.page_id}::bigint, ${sql.raw(changeTime)}, ${sql.raw(changeTime)}
-    from summary
-    where blocks_count > 0
+    from unnest(${sql.param(batches)}::bigint[]) as number,
+         etl.count_blocks(${walk.chain_id}, ${list.name}, number)
+    where blocks > 0
       or not ${walk.scope.probe ?? false}
       or exists (
         select from ${states} as known
-        where known.chain_id = ${walk.chain_id} and known.batch_number = summary.batch_number
+        where known.chain_id = ${walk.chain_id} and known.batch_number = number
       )
-    order by batch_number
+    order by number
     on conflict (chain_id, batch_number) do update
     set blocks_count = excluded.blocks_count,
         first_height = excluded.first_height,
