@@ -8,7 +8,7 @@ import type {
   NumberedWalk,
   WalkEndContext,
 } from '../operation.ts';
-import { tablesOf } from './walks.ts';
+import { isOf, tablesOf } from './walks.ts';
 import { z } from 'zod';
 
 /** Widest gap of numbers noted as empty without a request: beyond it the numbering has jumped. */
@@ -29,23 +29,22 @@ export async function judgeBatchEnd(
   const { batch } = claim.scope;
   const isOdd = claim.rows.length + claim.quarantined === 0 && claim.entry !== 'head';
   const lowestOfPage = Math.min(...claim.rows.map(({ height }) => height ?? Infinity));
+  const own = isOfBatch(list, claim);
   const { lowest, stored, is_verified } = await execute(db).one(storedBelowShape)`
-    select walked.lowest::float8 as lowest, count(height)::float8 as stored,
-           coalesce(bool_or(is_verified), false) as is_verified
+    select lowest::float8 as lowest,
+           (
+             select count(*)::float8 from etl.batch_blocks
+             where ${own} and (height >= lowest) is not true
+           ) as stored,
+           exists (select from etl.batch_states where ${own} and is_verified) as is_verified
     from (
       select least(min(bottom), ${lowestOfPage === Infinity ? null : lowestOfPage}::bigint) as lowest
       from etl.pages
       where walk_id = ${claim.walk_id}
     ) as walked
-    left join etl.batch_blocks as block
-      on block.chain_id = ${claim.chain_id}
-      and block.operation = ${list.name}
-      and block.batch_number = ${batch}::bigint
-      and (height >= lowest) is not true
-    left join etl.batch_states as batch using (chain_id, operation, batch_number)
-    group by lowest
   `;
-  if (!is_verified) return { is: stored > 0 || isOdd ? 'unsupported' : 'supported' };
+  if (stored === 0 || !is_verified)
+    return { is: stored > 0 || isOdd ? 'unsupported' : 'supported' };
   const from = lowest === null ? 'no block' : `no block below ${lowest}`;
   return {
     is: 'contradicted',
@@ -54,9 +53,15 @@ export async function judgeBatchEnd(
   };
 }
 
-/** Blocks of a batch that are stored below the lowest one that a walk was served; null: it was served none. */
+/** How many blocks of a batch are stored below the lowest one that a walk was served; null: it was served none. */
 const storedBelowShape = () =>
   z.object({ lowest: z.number().nullable(), stored: z.number(), is_verified: z.boolean() });
+
+/** As SQL: what all numbered lists have in common, of a walk's batch. */
+const isOfBatch = (
+  { name: operation }: NumberedOperation,
+  { chain_id, scope: { batch } }: Pick<EndClaim<NumberedWalk>, 'chain_id' | 'scope'>,
+) => sql`${isOf({ chain_id, operation })} and batch_number = ${batch}::bigint`;
 
 /** Concludes which blocks a batch has, and which batches the chain verifies; one walk at a time. */
 export async function concludeBatch(
@@ -82,26 +87,17 @@ interface Ending {
 
 /** As SQL: batches and the nearest with blocks on both sides. One is verified by the run that saw its end. */
 function judgedBy({ list, walk }: Ending, batches: readonly number[]): SQL {
-  const { chain_id, run_id } = walk;
-  const nearest = (aggregate: SQL, side: SQL) => sql`(
-    select ${aggregate}(batch_number) from ${tablesOf(list).states}
-    where chain_id = ${chain_id} and blocks_count > 0 and batch_number ${side} number
-  )`;
+  const standing = sql`select * from etl.batch_standing where ${isOf({ ...walk, operation: list.name })}`;
   return sql`
-    select standing.*,
-           is_confirmed and (state = 'settled' or run_id = ${run_id}) as is_settled
+    select own.*, is_confirmed and (state = 'settled' or run_id = ${walk.run_id}) as is_settled
     from (
-      select distinct unnest(
-        array[number, ${nearest(sql`max`, sql`<`)}, ${nearest(sql`min`, sql`>`)}]
-      ) as number
-      from unnest(${sql.param(batches)}::bigint[]) as number
+      select distinct unnest(array[batch_number, below, above]) as number
+      from (${standing} and batch_number = any(${sql.param(batches)}::bigint[])) as touched
     ) as near, lateral (
-      select * from etl.batch_standing
-      where chain_id = ${chain_id} and operation = ${list.name}
-        and batch_number = number and blocks_count > 0
+      ${standing} and batch_number = number and blocks_count > 0
       -- A join would judge all batches of the chain.
       offset 0
-    ) as standing
+    ) as own
   `;
 }
 
@@ -240,10 +236,8 @@ async function releaseBlocks({ list, tx, walk }: Ending): Promise<void> {
         and (
           height > lowest
           or lowest is null and entered_at is null and exists (
-            select from etl.batch_standing as standing
-            where standing.chain_id = ${walk.chain_id}
-              and standing.operation = ${list.name}
-              and standing.batch_number = ${walk.scope.batch}
+            select from etl.batch_standing
+            where ${isOfBatch(list, walk)}
               and times_seen > 0 and bottom is null and not meets_above
           )
           -- One hash has one height: the other was a wrong number.
@@ -314,8 +308,7 @@ async function noteObservation({ list, tx, walk }: Ending): Promise<void> {
           and higher.batch_number > own.batch_number and higher.bottom is not null
         order by higher.batch_number limit 1) as is_below_another
       from etl.batch_observations as own
-      where chain_id = ${walk.chain_id} and operation = ${list.name}
-        and batch_number = ${walk.scope.batch}
+      where ${isOfBatch(list, walk)}
     )
     insert into etl.batch_observations (
       chain_id, operation, batch_number, top, bottom, parent_hash, times_seen, walk_id, run_id

@@ -14,7 +14,10 @@ export const tablesOf = ({ table, batches: { states, number } }: NumberedOperati
 });
 
 /** As SQL: the feed's rows of `etl.batch_states` and of what else all numbered lists have in common. */
-export const isOf = ({ chain_id, operation }: Feed) =>
+export const isOf = ({
+  chain_id,
+  operation,
+}: Pick<Feed, 'chain_id'> & { readonly operation: string }) =>
   sql`chain_id = ${chain_id} and operation = ${operation}`;
 
 /** A run to plan a walk of. */
