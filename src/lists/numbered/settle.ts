@@ -219,17 +219,14 @@ async function releaseBlocks({ list, tx, walk }: Ending): Promise<void> {
   const { blocks, number } = tablesOf(list);
   await tx.execute(sql`
     with walked as materialized (
-      select served, lower(span) as lowest, first_page,
-             -- Nothing is known of what is above the page that a walk entered at.
-             (entry ->> 'block_number')::bigint as entered_at
-      from etl.served_walks
-      where walk_id = ${walk.walk_id} and is_whole
+      select * from etl.served_walks where walk_id = ${walk.walk_id} and is_whole
     ), gone as (
       select height
       from ${blocks} as block, walked
       where chain_id = ${walk.chain_id}
         and ${number} = ${walk.scope.batch}
         and height >= ${walk.readDownTo}
+        -- Nothing is known of what is above the page that a walk entered at.
         and (entered_at is null or height < entered_at)
         and not height <@ served
         and page_id < first_page
@@ -286,19 +283,15 @@ const touchedBatches = ({ list, tx, walk }: Ending) =>
  * one that entered at the last page and was served no block.
  */
 async function noteObservation({ list, tx, walk }: Ending): Promise<void> {
-  const readsEnd = sql`${walk.readDownTo === 0}`;
   await tx.execute(sql`
     with seen as (
-      select upper(span) - 1 as top, lower(span) as bottom, from_head, is_conclusive,
-             is_conclusive and ${readsEnd} as is_whole,
+      select highest as top, lowest as bottom, is_from_head, is_conclusive,
+             is_conclusive and ${walk.readDownTo === 0} as is_whole,
              (
                select parent_hash from ${tablesOf(list).blocks}
-               where chain_id = ${walk.chain_id} and height = lower(span)
+               where chain_id = ${walk.chain_id} and height = lowest
              ) as parent_hash
-      from etl.served_walks, lateral (
-        select entry is null as from_head,
-               is_orderly and (entry is null or not isempty(span)) as is_conclusive
-      ) as judged
+      from etl.served_walks
       where walk_id = ${walk.walk_id}
     ), before as (
       -- Until a higher one was there, an empty number said only that its batch had not come yet.
@@ -315,7 +308,7 @@ async function noteObservation({ list, tx, walk }: Ending): Promise<void> {
     )
     select ${walk.chain_id}::bigint, ${list.name}, ${walk.scope.batch}::bigint,
            -- A walk of the last page alone has not seen where the list begins.
-           case when is_conclusive then case when from_head then seen.top else before.top end end,
+           case when is_conclusive then case when is_from_head then seen.top else before.top end end,
            case when is_whole then seen.bottom when is_conclusive then before.bottom end,
            case when is_whole then seen.parent_hash when is_conclusive then before.parent_hash end,
            case
