@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
-import { execute, type Database, type Transaction } from '../../db/transaction.ts';
-import { type Feed, feedName, hasRested, hasUnfinished, ofLane } from '../feed.ts';
+import { execute, type Database } from '../../db/transaction.ts';
+import { type Feed, hasRested, hasUnfinished, ofLane } from '../feed.ts';
 import type { Occasion, Target } from '../list.ts';
 import { cursorShape, knownBlockShape } from '../operation.ts';
 import { follow, planSearch } from './probes.ts';
@@ -10,13 +10,13 @@ import {
   isSupposedGap,
   isUnderWay,
   latestBatchOf,
-  type NumberedRun,
   type NumberedScope,
   type Planned,
   type Planning,
   shownBy,
   unreadRanges,
   walkOf,
+  walksOf,
 } from './walks.ts';
 import { z } from 'zod';
 
@@ -30,11 +30,12 @@ export async function planBackfillBatch(planning: Planning): Planned {
   }
   const top = run.scope.to_batch ?? (await latestBatchOf(tx, run));
   if (top === null) return null;
-  const range = historyOf(run, run.scope, top);
-  const isDueNow = run.scope.at_once === true ? atOnce : isRested(range, at);
-  const reread = await planReread(planning, range, isDueNow);
-  if (reread !== null) return reread;
-  return (await planUnread(planning, [from, top])) ?? planLastRead(planning, range);
+  const range = historyOf(run, run.scope, top, run.scope.at_once === true ? 'at-once' : at);
+  return (
+    (await planReread(planning, range)) ??
+    (await planUnread(planning, from, top)) ??
+    planLastRead(planning, range)
+  );
 }
 
 /** The numbers that the backfill lane reads again: each live run reads the newest ones. */
@@ -42,8 +43,10 @@ function historyOf(
   feed: Feed,
   { from_batch: from = 1, to_batch, reread = 0 }: NumberedScope,
   top: number,
+  at: Date | 'at-once',
 ): RereadRange {
-  return { ...feed, from, to: to_batch ?? top - reread };
+  const isDueNow = at === 'at-once' ? sql`true` : isRested(feed, at);
+  return { ...feed, from, to: to_batch ?? top - reread, isDueNow };
 }
 
 /**
@@ -56,33 +59,19 @@ export async function planLiveBatch(planning: Planning): Planned {
   if (latest === null) return null;
   const { base, newest, poll } = await follow(tx, run, latest);
   if (poll !== null) return poll;
-  const passed = await planUnread(planning, [base + 1, newest]);
+  const passed = await planUnread(planning, base + 1, newest);
   if (passed !== null) return passed;
   const { from_batch: lowest = 1, reread = 0 } = run.scope;
   // Reads the end of the previously newest batch once more, now that another builds on it.
   const from = Math.max(lowest, Math.min(newest - reread + 1, base));
-  const range = { chain_id: run.chain_id, operation: run.operation, from, to: newest };
-  const isDueNow =
-    run.scope.at_once === true ? atOnce : sql`(${isFilling(range)} or ${isRested(range, at)})`;
-  return (await planReread(planning, range, isDueNow)) ?? planLastRead(planning, range);
+  const isDueNow = sql`(${run.scope.at_once === true} or ${isFilling(run)} or ${isRested(run, at)})`;
+  const range = { ...run, from, to: newest, isDueNow };
+  return (await planReread(planning, range)) ?? planLastRead(planning, range);
 }
 
 /** The highest unread number that no walk has; a likely gap comes after the walks under way, which may verify it empty. */
-async function planUnread({ list, tx, run }: Planning, range: readonly [number, number]): Planned {
-  const next = await nextUnread(tx, run, range, sql`not ${isSupposedGap(list, run, sql`number`)}`);
-  if (next !== null) return walkOf(next);
-  const gap = await nextUnread(tx, run, range, sql`true`);
-  if (gap === null) return null;
-  return (await shownBy(tx, run)).isRunning ? 'wait' : walkOf(gap);
-}
-
-const nextUnread = (
-  tx: Transaction,
-  run: NumberedRun,
-  [from, top]: readonly [number, number],
-  which: SQL,
-) =>
-  execute(tx).value(z.number)`
+async function planUnread({ list, tx, run }: Planning, from: number, top: number): Planned {
+  const nextUnread = (which: SQL) => execute(tx).value(z.number)`
     select number::float8
     from (
       -- A series in the select list is lazy.
@@ -96,6 +85,12 @@ const nextUnread = (
       and ${which}
     limit 1
   `;
+  const likely = await nextUnread(sql`not ${isSupposedGap(list, run, sql`number`)}`);
+  if (likely !== null) return walkOf(likely);
+  const gap = await nextUnread(sql`true`);
+  if (gap === null) return null;
+  return (await shownBy(tx, run)).isRunning ? 'wait' : walkOf(gap);
+}
 
 /** Live: if the latest batch is known, but not on start. Backfill: for walks that were left, unread numbers, and unverified ones that have rested. */
 export async function isDue(
@@ -110,17 +105,13 @@ export async function isDue(
   const top = scope.to_batch ?? latest;
   if (top === null) {
     // A chain without batches is searched in growing intervals: a search is eight pages.
-    const searched = hasRested(sql`${ofLane(lane)} and scope ? 'probe'`, at);
-    return (
-      occasion === 'sync' || (await execute(db).value(z.boolean)`select ${searched}`) !== false
-    );
+    const searches = sql`${ofLane(lane)} and scope ? 'probe'`;
+    return occasion === 'sync' || execute(db).has`select where ${hasRested(searches, at)}`;
   }
-  const unread = unreadRanges(lane, scope.from_batch ?? 1, top);
-  if (await execute(db).has`select where not isempty(${unread})`) return true;
-  const range = historyOf(lane, scope, top);
-  const isDueNow = occasion === 'sync' ? atOnce : isRested(range, at);
+  const range = historyOf(lane, scope, top, occasion === 'sync' ? 'at-once' : at);
   return execute(db).has`
-    select from etl.batch_states where ${isUnverified(range, isDueNow)} limit 1
+    select where not isempty(${unreadRanges(lane, range.from, top)})
+      or exists (select from etl.batch_states where ${isUnverified(range)})
   `;
 }
 
@@ -128,67 +119,64 @@ export async function isDue(
 interface RereadRange extends Feed {
   readonly from: number;
   readonly to: number;
+  /** As SQL. */
+  readonly isDueNow: SQL;
 }
 
 /** Batches that may wait above the highest verified one: newest, filling, awaiting an update. */
 const headLimit = 3;
 
-/** As SQL: the highest number to refetch; if many wait above the highest verified batch, the lowest few, which the others need. */
-const readUpTo = (range: RereadRange) => sql`coalesce(
+/** As SQL: numbers to refetch are below it; if many wait above the highest verified batch, the lowest few, which the others need. */
+const readBelow = (range: RereadRange) => sql`coalesce(
   (
-    select case when count(*) > ${headLimit} then (array_agg(batch_number))[${headLimit}::int] end
-    from (
-      select batch_number
-      from etl.batch_states
-      where ${isOf(range)} and not is_verified and blocks_count > 0 and batch_number <= ${range.to}
-        and batch_number > coalesce(
-          (
-            select max(batch_number) from etl.batch_states
-            where ${isOf(range)} and state = 'settled'
-              and batch_number between ${range.from} and ${range.to}
-          ),
-          ${range.from}::bigint - 1
-        )
-      order by batch_number
-      limit ${headLimit + 1}
-    ) as head
+    select batch_number
+    from etl.batch_states
+    where ${isOf(range)} and not is_verified and blocks_count > 0
+      and batch_number between ${range.from} and ${range.to}
+      and batch_number > coalesce(
+        (
+          select max(batch_number) from etl.batch_states
+          where ${isOf(range)} and state = 'settled'
+            and batch_number between ${range.from} and ${range.to}
+        ),
+        -1
+      )
+    order by batch_number
+    offset ${headLimit} limit 1
   ),
-  ${range.to}::bigint
+  ${range.to}::bigint + 1
 )`;
 
 /** As SQL: more blocks may have come: there were none, the last read brought some, or the batch is a whole chain. */
-const isFilling = (range: RereadRange) => sql`(
+const isFilling = (feed: Feed) => sql`(
   blocks_count = 0
-  or (is_contiguous and is_linked) is true
+  or is_chain
   or (
     select inserted > 0
     from etl.walks
-    where walks.batch = batch_number and walks.feed = ${feedName(range)}
+    where ${walksOf(feed, sql`batch_number`)}
     order by id desc
     limit 1
   ) is true
 )`;
 
 /** As SQL: whether a batch has rested since it was last read. */
-const isRested = (range: RereadRange, at: Date) =>
-  hasRested(sql`walks.batch = batch_number and walks.feed = ${feedName(range)}`, at);
-
-const atOnce = sql`true`;
+const isRested = (feed: Feed, at: Date) => hasRested(walksOf(feed, sql`batch_number`), at);
 
 /** As SQL, over `etl.batch_states`: unverified, in range, and due. */
-const isUnverified = (range: RereadRange, isDueNow: SQL) => sql`
+const isUnverified = (range: RereadRange) => sql`
   ${isOf(range)}
   and not is_verified
-  and batch_number between ${range.from} and ${readUpTo(range)}
-  and ${isDueNow}
+  and batch_number >= ${range.from}
+  and batch_number < ${readBelow(range)}
+  and ${range.isDueNow}
 `;
 
 /** The newest batch of the range that is to be read again and that this run has not begun. */
-const planReread = (planning: Planning, range: RereadRange, isDueNow: SQL): Planned =>
+const planReread = (planning: Planning, range: RereadRange): Planned =>
   walkAgain(
     planning,
-    sql`etl.batch_states
-      where ${isUnverified(range, isDueNow)} and not ${isBegun(planning.run, sql`batch_number`)}`,
+    sql`${isUnverified(range)} and not ${isBegun(planning.run, sql`batch_number`)}`,
   );
 
 /** How many walks of one number a run makes at most: the first, one down to known blocks, its end. */
@@ -198,24 +186,21 @@ const walksOfNumber = 3;
 const planLastRead = (planning: Planning, range: RereadRange): Planned =>
   walkAgain(
     planning,
-    sql`etl.batch_standing
-      where lacks_end
-        and ${isOf(range)}
-        and batch_number <= ${range.to}
-        and batch_number >= coalesce(
-          (
-            select max(batch_number) from etl.batch_states
-            where ${isOf(range)} and blocks_count > 0 and batch_number < ${range.from}
-          ),
-          ${range.from}
-        )
-        and (
-          select count(*) between (batch_number >= ${range.from})::int and ${walksOfNumber - 1}
-          from etl.walks
-          where walks.batch = batch_number
-            and walks.feed = ${feedName(range)}
-            and walks.run_id = ${planning.run.id}
-        )`,
+    sql`lacks_end
+      and ${isOf(range)}
+      and batch_number <= ${range.to}
+      and batch_number >= coalesce(
+        (
+          select max(batch_number) from etl.batch_states
+          where ${isOf(range)} and blocks_count > 0 and batch_number < ${range.from}
+        ),
+        ${range.from}
+      )
+      and (
+        select count(*) between (batch_number >= ${range.from})::int and ${walksOfNumber - 1}
+        from etl.walks
+        where ${walksOf(range, sql`batch_number`)} and run_id = ${planning.run.id}
+      )`,
   );
 
 /** What `etl.batch_read` says of a batch: where its last page begins, and the block that a walk may end at. */
@@ -230,16 +215,16 @@ const batchReadShape = () =>
 async function walkAgain({ tx, run }: Planning, those: SQL): Planned {
   const batch = await execute(tx).value(z.number)`
     select batch_number::float8
-    from ${those} and not ${isUnderWay(run, sql`batch_number`)}
+    from etl.batch_standing
+    where ${those} and not ${isUnderWay(run, sql`batch_number`)}
     order by batch_number desc
     limit 1
   `;
   if (batch === null) return null;
-  const read = await execute(tx).row(batchReadShape)`
+  const { wants, entry, known } = await execute(tx).one(batchReadShape)`
     select wants, entry, known
     from etl.batch_read(${run.chain_id}, ${run.operation}, ${batch})
   `;
-  const { wants = 'whole', entry = null, known = null } = read ?? {};
   if (wants === 'bottom') return { ...walkOf(batch), cursor: entry };
   return walkOf(batch, wants === 'top' && known !== null ? { known } : {});
 }

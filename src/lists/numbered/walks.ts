@@ -60,21 +60,22 @@ export async function shownBy(tx: Transaction, run: NumberedRun, above = -1) {
 
 export type Shown = Awaited<ReturnType<typeof shownBy>>;
 
-const walksOfNumber = (run: NumberedRun, number: SQL) => sql`
-  select from etl.walks
-  where walks.batch = ${number} and walks.feed = ${feedName(run)}
-`;
+/** As SQL: the walks of a number, of `etl.walks`. */
+export const walksOf = (feed: Feed, number: SQL) =>
+  sql`walks.batch = ${number} and walks.feed = ${feedName(feed)}`;
 
 /** As SQL: whether this run has begun a number; probes count if `countsProbes`. */
 export const isBegun = (run: NumberedRun, number: SQL, countsProbes = true) => sql`exists (
-  ${walksOfNumber(run, number)}
+  select from etl.walks
+  where ${walksOf(run, number)}
     and walks.run_id = ${run.id}
     and (${countsProbes} or not scope ? 'probe')
 )`;
 
 /** As SQL: whether a walk of any lane is reading a number. */
 export const isUnderWay = (run: NumberedRun, number: SQL) => sql`exists (
-  ${walksOfNumber(run, number)}
+  select from etl.walks
+  where ${walksOf(run, number)}
     and walks.state = 'running'
     and exists (select from etl.runs where runs.id = walks.run_id and runs.state = 'open')
 )`;
