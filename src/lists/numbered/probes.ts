@@ -14,7 +14,7 @@ export async function planSearch(tx: Transaction, run: NumberedRun, from: number
   const hit = hits.length === 0 ? null : Math.max(...hits);
   // A poll that failed would be requested again at once; the next run searches again.
   if (hasFailed) return null;
-  const listed = await newestListed(tx, run, Math.max(from, hit ?? 0));
+  const [listed = null] = await listedFrom(tx, run, Math.max(from, hit ?? 0));
   const isNew = listed !== null && listed !== hit && !misses.includes(listed);
   const found = { from, hit, misses: new Set(misses) };
   // If the list's last number has blocks, no empty numbers above need to confirm it.
@@ -29,12 +29,11 @@ export async function planSearch(tx: Transaction, run: NumberedRun, from: number
  * known batch when the run began, or a lower one that it fell to since; what is above it is new.
  */
 export async function follow(tx: Transaction, run: NumberedRun, latest: number) {
-  const noted = await execute(tx).value(z.number)`
+  const { base } = await execute(tx).one(() => z.object({ base: z.number() }))`
     update etl.runs set latest_batch_before = least(latest_batch_before, ${latest}::bigint)
     where id = ${run.id}
-    returning latest_batch_before::float8
+    returning latest_batch_before::float8 as base
   `;
-  const base = noted ?? latest;
   const shown = await shownBy(tx, run, base);
   const newest = Math.max(latest, ...shown.hits);
   if (shown.isRunning) return { base, newest, poll: 'wait' as const };
@@ -58,7 +57,7 @@ async function nextAbove(
 ): Promise<number | null> {
   const isNew = newest > base;
   const listed = await listedFrom(tx, run, newest);
-  const above = listed.filter((number) => number > newest);
+  const above = listed.filter((number) => number > newest).toReversed();
   // The first few listed ones and the last show that none is indexed yet.
   const next = [...above.slice(0, gapsPassed), ...above.slice(-1)].find(
     (number) => !begun.includes(number),
@@ -131,41 +130,27 @@ function runLength(misses: ReadonlySet<number>, start: number): number {
 }
 
 /** Offsets to probe while the next number stays empty: numbering goes on behind any gap. */
-const near = Array.from({ length: confirmRun - 1 }, (_, index) => index + 2);
-const far = [16, 32, 64, 128, 256, 512];
+const offsets = [2, 3, 4, 5, 6, 7, 8, 16, 32, 64, 128, 256, 512];
 
 /** Where the nth poll goes, from 0: 1, 2, 1, 3, 1, 4 …, in case the number right above is a gap. */
-function offsetOf(poll: number): number {
-  if (poll % 2 === 0) return 1;
-  const turn = (poll - 1) / 2;
-  const all = [...near, ...far];
-  return near[turn] ?? all[(turn - near.length) % all.length] ?? 1;
-}
+const offsetOf = (poll: number): number =>
+  poll % 2 === 0 ? 1 : (offsets[((poll - 1) / 2) % offsets.length] ?? 1);
 
-/** Most listed numbers that a run requests. The list shows where to read; it verifies nothing. */
-const mostAbove = 1_000;
+/** Most listed numbers that are looked at: further down, `planUnread` reads what was passed. */
+const mostListed = 1_000;
 
-/** As SQL: a number that is listed, not below another, and not above what the newest read of the list met. */
-const isListed = (feed: Feed, from: number) => sql`
-  ${isOf(feed)} and batch_number >= ${from}
-  and (batch_number > (select highest from etl.listing_heads where ${isOf(feed)})) is not true
-`;
-
+/**
+ * The newest listed numbers that are not below another, nor above what the newest read of the list met; highest first. The
+ * list shows where to read; it verifies nothing.
+ */
 const listedFrom = (tx: Queryable, feed: Feed, from: number) =>
   execute(tx).values(z.number)`
-    select batch_number::float8 as number
+    select batch_number::float8
     from etl.batch_listings
-    where ${isListed(feed, from)}
-    order by batch_number
-    limit ${mostAbove}
-  `;
-
-/** The newest listed number that is not below another; null: none is. */
-const newestListed = (tx: Queryable, feed: Feed, from: number) =>
-  execute(tx).value(z.number)`
-    select max(batch_number)::float8
-    from etl.batch_listings
-    where ${isListed(feed, from)}
+    where ${isOf(feed)} and batch_number >= ${from}
+      and (batch_number > (select highest from etl.listing_heads where ${isOf(feed)})) is not true
+    order by batch_number desc
+    limit ${mostListed}
   `;
 
 /** Moves the latest batch up, or down from a number that has no blocks any more: see `latestBatchOf`. */
