@@ -188,34 +188,29 @@ async function noteTarget(
   scopes: readonly NumberedScope[],
   how: 'add' | 'replace',
 ): Promise<void> {
-  const ranges = scopes.flatMap((scope) => rangeOf(scope) ?? []);
-  if (ranges.length === 0) return;
-  const kept = sql`
-    select range_agg(int8range(lower(own), upper(range))) as numbers
-    from other, etl.covered_batches, unnest(other.numbers * read) as range, lateral (
+  const kept = sql`(
+    select range_agg(int8range(lower(own), upper(range)))
+    from etl.covered_batches, unnest((target_numbers - wanted) * read) as range, lateral (
       select verified * int8multirange(range) as own
     ) as verified
     where ${ofFeed(feed)} and not isempty(own)
-  `;
+  )`;
   await db.execute(sql`
-    with wanted as (
-      select range_agg(range) as numbers from unnest(${sql.param(ranges)}::int8range[]) as range
-    ), other as (
-      select target_numbers - numbers as numbers from etl.feeds, wanted where ${ofFeed(feed)}
-    ), kept as (
-      ${how === 'add' ? sql`table other` : kept}
+    with next as (
+      select wanted + coalesce(${how === 'add' ? sql`target_numbers` : kept}, '{}') as numbers
+      from etl.feeds, (
+        select range_agg(int8range(from_batch, to_batch, '[]')) as wanted
+        from json_to_recordset(${JSON.stringify(scopes)}::json)
+          as scope(from_batch bigint, to_batch bigint)
+        -- A range is reversed if a command's end is below the configured begin.
+        where from_batch <= coalesce(to_batch, from_batch)
+      ) as target
+      where ${ofFeed(feed)}
     )
-    update etl.feeds
-    set target_numbers = wanted.numbers + coalesce(kept.numbers, '{}')
-    from wanted, kept
-    where ${ofFeed(feed)} and target_numbers <> wanted.numbers + coalesce(kept.numbers, '{}')
+    update etl.feeds set target_numbers = numbers
+    from next
+    where ${ofFeed(feed)} and target_numbers <> numbers
   `);
-}
-
-/** The batches of a scope as a range in the format of Postgres; null: it names none. */
-function rangeOf({ from_batch, to_batch }: NumberedScope): string | null {
-  if (from_batch === undefined || (to_batch !== undefined && to_batch < from_batch)) return null;
-  return `[${from_batch},${to_batch === undefined ? '' : to_batch + 1})`;
 }
 
 /** About how many requests the repairs take, at the pages that a batch has on average. */
