@@ -115,7 +115,6 @@ function historyLeft(
   const high = toBatch ?? known?.latestBatch ?? null;
   if (high === null) return atLeast(1);
   const unread = Math.max(0, high - fromBatch + 1 - (known?.read ?? 0));
-  if (unread === 0) return none;
   const blocks = known?.blocksPerNumber ?? null;
   return known === null || blocks === null
     ? upTo(unread * usualPages.least, unread * usualPages.most)
