@@ -244,14 +244,10 @@ const batchesToRead = (
   transact(db, async (tx) => {
     const { states } = tablesOf(list);
     await lockEnds(tx, { feed: feedName(feed) });
-    const broken = sql`select numbers from etl.block_findings where ${ofFeed(feed)}`;
-    if (await execute(tx).has`${broken}`) {
-      await tx.execute(sql`lock table etl.walks in exclusive mode`);
-      await tx.execute(sql`
-        delete from ${states} using (${broken}) as finding
-        where chain_id = ${feed.chain_id} and batch_number <@ numbers
-      `);
-    }
+    await tx.execute(sql`
+      delete from ${states} as t using etl.block_findings as broken
+      where ${ofFeed(feed)} and (t.chain_id, t.batch_number) = (broken.chain_id, broken.batch_number)
+    `);
     const ranges = await execute(tx).rows(() =>
       z.object({ from_batch: z.number(), to_batch: z.number() }),
     )`
