@@ -15,13 +15,10 @@ import {
 import type { RankedOperation, RankedWalk } from '../operation.ts';
 import { concludeRanking, judgeRankingEnd, noteRankingPage, rowsMoved } from './ranking.ts';
 
-/** A run and its walks read the whole list, or so many of its pages. */
-type RankedScope = { readonly max_pages?: number };
-
-/** Reads the whole list once, and again if the last walk was truncated or met moved rows. */
+/** Reads the whole list, or so many of its pages, once, and again if the last walk was truncated or met moved rows. */
 async function planRankedWalk(
   tx: Transaction,
-  run: RunOf<RankedScope>,
+  run: RunOf<RankedWalk>,
 ): Promise<PlannedWalk<RankedWalk> | null> {
   const isAgain = await execute(tx).value(z.boolean)`
     select (state = 'finished' and reason is not distinct from ${rowsMoved})
@@ -60,7 +57,7 @@ type RankingFacts = { readonly requests: number | null };
 /** A list whose order changes: every walk reads all of it. */
 export const rankedKind = (
   list: RankedOperation,
-): ListKind<RankedSettings, RankedScope, RankedWalk, RankingFacts> => ({
+): ListKind<RankedSettings, RankedWalk, RankedWalk, RankingFacts> => ({
   verifies: 'ranks',
   settings: rankedSettings(list),
   bounds: ['maxPages'],
