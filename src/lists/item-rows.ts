@@ -127,7 +127,8 @@ function missingRows(
   item: Fields,
   unread: Unread,
 ): readonly number[] | 'all' {
-  if (names.some((name) => isUnread(unread, name))) return 'all';
+  const isReported = reportedName(item, names) !== undefined;
+  if (!isReported && names.some((name) => isUnread(unread, name))) return 'all';
   return names.flatMap((name) => {
     const below = unreadBelow(unread, name);
     if (!isList) return below.slice(0, 1).map(() => 0);

@@ -207,6 +207,18 @@ describe.each(ways)('%s the page that reported it,', (_, bring) => {
     });
   });
 
+  test('a list that is read under its older name replaces the known one, whatever the newer name has', async () => {
+    const batch = { number: 1, l1_timestamp: '2026-01-02T03:04:05Z' };
+    const of = await readTwice(
+      'optimism-batches',
+      { ...batch, l1_transaction_hashes: [hashOf(1), hashOf(2)] },
+      { ...batch, l1_transaction_hashes: 'none', l1_tx_hashes: [hashOf(3)] },
+    );
+    expect(await of('optimism_batch_l1_transactions', 'position, hash')).toEqual([
+      { position: '0', hash: hashOf(3) },
+    ]);
+  });
+
   test('an invalid count of accounts keeps the known one', async () => {
     const counted = (total_accounts: number) => ({ address: addressOf(1), total_accounts });
     const of = await readTwice('factories', counted(5), counted(-5));
