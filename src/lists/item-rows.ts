@@ -15,7 +15,7 @@ import {
 } from '../drift/fields.ts';
 import { type ExactNumber, integerText, isExactNumber } from '../exact-number.ts';
 import { type EmbeddedAddress, addressHashOf, hexOf, observeAddress } from '../load/address.ts';
-import type { ChildTable } from '../load/load.ts';
+import type { ChildLink } from '../load/upsert.ts';
 import type { ItemRows, ItemPosition, Scope } from './operation.ts';
 import { keyText } from './positions.ts';
 
@@ -87,7 +87,7 @@ function lay(row: Fields, { columns, within }: Layout, item: Fields): Fields {
 function rowsOf(part: Part, item: Fields, id: readonly unknown[]): readonly Row[] {
   const value = reported(item, part.names);
   if (value === null || (Array.isArray(value) && value.length === 0)) return [];
-  const parent = Object.fromEntries(part.parentKey.map((column, at) => [column, id[at]]));
+  const parent = Object.fromEntries(part.setKey.map((column, at) => [column, id[at]]));
   if (!part.isList) return [lay(parent, part, value as Fields)];
   return (value as readonly (Fields | string | null)[]).flatMap((member, position) => {
     if (member === null) return [];
@@ -161,7 +161,7 @@ interface Layout {
   readonly within: readonly { readonly name: string; readonly layout: Layout }[];
 }
 
-export interface Part extends ChildTable, Layout {
+export interface Part extends ChildLink, Layout {
   readonly names: readonly string[];
   /** Then its rows have positions. */
   readonly isList: boolean;
@@ -213,13 +213,16 @@ function partOf(field: Outline, { table: own, children }: DeclaredItem): Part {
   const { name, names, element } = field;
   const table = children?.[name];
   if (table === undefined) throw new Error(`the field ${name} has no table`);
-  const [link] = getTableConfig(table).foreignKeys.map((key) => key.reference());
-  if (link?.foreignTable !== own) throw new Error(`the rows of ${name} don't refer to their item`);
+  const [reference] = getTableConfig(table).foreignKeys.map((key) => key.reference());
+  if (reference?.foreignTable !== own) {
+    throw new Error(`the rows of ${name} don't refer to their item`);
+  }
   const fields = fieldsOf(element ?? field);
   const layout = fields.length === 0 ? hashes : layoutOf(fields, (column) => column);
   checkColumns(table, layout);
-  const parentKey = link.columns.map((column) => column.name);
-  return { ...layout, table, parentKey, names, isList: element !== null };
+  const setKey = reference.columns.map((column) => column.name);
+  const link: ChildLink = { table, parent: own, setKey, newness: 'parent' };
+  return { ...layout, ...link, names, isList: element !== null };
 }
 
 export const isNumberColumn = (table: PgTable, column: string): boolean =>

@@ -3,26 +3,19 @@ import type { Row, Transaction } from '../db/transaction.ts';
 import { completeMembers, fill, writeObservations } from './address-merge.ts';
 import type { AddressObservation } from './address.ts';
 import {
-  addUnknown,
   type Changeable,
+  type ChildLink,
   type CountsByPage,
   rowKey,
-  lockRows,
   replaceChildren,
   shapeOf,
   storedByKey,
   upsert,
 } from './upsert.ts';
 
-/** A table whose rows belong to a parent row; `parentKey` names the columns that point to it. */
-export interface ChildTable {
-  readonly table: PgTable;
-  readonly parentKey: readonly string[];
-}
-
 export interface Tables {
   readonly table: PgTable;
-  readonly children: readonly ChildTable[];
+  readonly children: readonly ChildLink[];
   /** Columns whose change makes a row another one: the block of a height with another hash. */
   readonly version: readonly string[];
 }
@@ -69,7 +62,7 @@ export async function loadPages(
 ): Promise<CountsByPage> {
   const shown = pages.flatMap(({ page_id, rows }) => rows.map((item) => ({ ...item, page_id })));
   const counts: CountsByPage = new Map();
-  for (const [round, items] of roundsOf(shown, ({ key }) => key).entries()) {
+  for (const [round, items] of roundsOf(shown).entries()) {
     for (const [page_id, { inserted, changed }] of await loadItems(tx, tables, items, changeable)) {
       const before = counts.get(page_id) ?? { inserted: 0, changed: 0 };
       // What an earlier round added has two equal times, and is not new any more.
@@ -86,75 +79,76 @@ export async function loadPages(
 }
 
 /** Round n has what shows its key for the nth time, so that each round finds what the one before stored. */
-function roundsOf<Shown>(shown: readonly Shown[], keyOf: (one: Shown) => string): Shown[][] {
+function roundsOf(shown: readonly ShownItem[]): ShownItem[][] {
   const times = new Map<string, number>();
-  const rounds: Shown[][] = [];
-  for (const one of shown) {
-    const key = keyOf(one);
-    const round = times.get(key) ?? 0;
-    times.set(key, round + 1);
-    (rounds[round] ??= []).push(one);
+  const rounds: ShownItem[][] = [];
+  for (const item of shown) {
+    const round = times.get(item.key) ?? 0;
+    times.set(item.key, round + 1);
+    (rounds[round] ??= []).push(item);
   }
   return rounds;
 }
 
-/** Upserts items of different keys, with their child rows. */
+/** Upserts items of different keys, with their child rows. Returns what its statements counted. */
 async function loadItems(
   tx: Transaction,
   tables: Tables,
   shown: readonly ShownItem[],
   changeable: Changeable,
-): Promise<CountsByPage> {
-  const { table: own, children } = tables;
-  const added = await addPartly(tx, own, shown);
-  const stored = await completeFromStored(
+) {
+  const { table, children } = tables;
+  const partly = shown.filter(({ missing }) => missing !== null);
+  // Another transaction may be adding them too: what it knows of them is stored then, and stays.
+  const added = await upsert(
     tx,
-    tables,
-    shown.filter((item) => !added.includes(item)),
+    table,
+    partly.map(({ row, missing, page_id }) => ({ ...row, ...missing?.unplaced?.row, page_id })),
+    'none',
   );
-  const rows = stored.map(({ row, page_id }) => ({ ...row, page_id }));
-  const counts = await upsert(tx, own, rows, changeable);
-  for (const { page_id } of added) {
-    const { inserted = 0, changed = 0 } = counts.get(page_id) ?? {};
-    counts.set(page_id, { inserted: inserted + 1, changed });
-  }
-  const items = [...stored, ...added];
-  const { key } = shapeOf(own);
-  for (const [index, { table, parentKey }] of children.entries()) {
+  const items = partly.length === 0 ? shown : await completeItems(tx, tables, shown, partly);
+  const rows = items.map(({ row, page_id }) => ({ ...row, page_id }));
+  const written = await upsert(tx, table, rows, changeable);
+  const { key } = shapeOf(table);
+  for (const [index, link] of children.entries()) {
     const sets = items.map(({ row, page_id, children: members }) => ({
-      parent: parentOf(row, key, parentKey),
+      parent: parentOf(row, key, link.setKey),
       page_id,
       rows: members[index] ?? [],
     }));
-    await replaceChildren(tx, { table, parent: own, setKey: parentKey, newness: 'parent' }, sets);
+    await replaceChildren(tx, link, sets);
   }
-  return counts;
+  return [...added, ...written];
 }
 
-/**
- * Adds the items that were read in part and of which nothing is stored. Another transaction may be adding them too: what it knows
- * of them is stored then, and stays.
- */
-async function addPartly(
+/** Completes items that were read in part by the stored rows, which are locked. */
+async function completeItems(
   tx: Transaction,
-  table: PgTable,
-  shown: readonly ShownItem[],
+  { table, children, version }: Tables,
+  items: readonly ShownItem[],
+  partly: readonly ShownItem[],
 ): Promise<readonly ShownItem[]> {
-  const partly = shown.filter(({ missing }) => missing !== null);
-  if (partly.length === 0) return [];
-  const rows = partly.map(({ row, missing, page_id }) => ({
-    ...row,
-    ...missing?.unplaced?.row,
-    page_id,
-  }));
-  const keys = await addUnknown(tx, table, rows);
-  return partly.filter(({ row }) => keys.has(rowKey(row, shapeOf(table).key)));
+  const { key } = shapeOf(table);
+  const stored: Map<string, Row[]>[] = [];
+  for (const { table: own, setKey } of [{ table, setKey: key }, ...children]) {
+    const keys = partly.map(({ row }) => parentOf(row, key, setKey));
+    stored.push(await storedByKey(tx, own, { columns: setKey, rows: keys }));
+  }
+  return items.map((item) => {
+    if (item.missing === null) return item;
+    const [known, ...parts] = stored.map((rows) => rows.get(rowKey(item.row, key)) ?? []);
+    return completeItem(item, item.missing, { row: known?.[0] ?? {}, children: parts }, version);
+  });
 }
 
 /** Fills an item's unread values from the known ones, unless its version changed. */
-function completeItem(item: ShownItem, known: KnownItem, { version }: Tables): ShownItem {
-  const { missing } = item;
-  if (missing === null || !isSame(item.row, known.row, version)) return item;
+function completeItem(
+  item: ShownItem,
+  missing: MissingValues,
+  known: KnownItem,
+  version: readonly string[],
+): ShownItem {
+  if (!isSame(item.row, known.row, version)) return item;
   return {
     ...item,
     row: completeRow(item.row, known.row, missing),
@@ -181,35 +175,6 @@ const isSame = (reported: Row, known: Row, version: readonly string[]) =>
       reported[column] === known[column],
   );
 
-/** Completes items that were read in part by the stored rows, which it locks. */
-async function completeFromStored(
-  tx: Transaction,
-  tables: Tables,
-  items: readonly ShownItem[],
-): Promise<readonly ShownItem[]> {
-  const partly = items.filter(({ missing }) => missing !== null);
-  if (partly.length === 0) return items;
-  const { key } = shapeOf(tables.table);
-  const rows = partly.map(({ row }) => row);
-  await lockRows(tx, tables.table, rows);
-  const own = await storedByKey(tx, tables.table, { columns: key, rows });
-  const children: Map<string, Row[]>[] = [];
-  for (const { table, parentKey } of tables.children) {
-    const parents = rows.map((row) => parentOf(row, key, parentKey));
-    children.push(await storedByKey(tx, table, { columns: parentKey, rows: parents }));
-  }
-  return items.map((item) => {
-    const text = rowKey(item.row, key);
-    const [row] = item.missing === null ? [] : (own.get(text) ?? []);
-    if (row === undefined) return item;
-    return completeItem(
-      item,
-      { row, children: children.map((sets) => sets.get(text) ?? []) },
-      tables,
-    );
-  });
-}
-
 /** The key of a row, as its child rows name it. */
-const parentOf = (row: Row, key: readonly string[], parentKey: readonly string[]): Row =>
-  Object.fromEntries(key.map((column, at) => [parentKey[at], row[column]]));
+const parentOf = (row: Row, key: readonly string[], setKey: readonly string[]): Row =>
+  Object.fromEntries(key.map((column, at) => [setKey[at], row[column]]));

@@ -14,8 +14,8 @@ export type CountsByPage = Map<number, PageCounts>;
 /** The value of a column when the row is there already, as SQL; `t` is the stored row. */
 const newestWins = (column: string) => `excluded."${column}"`;
 
-/** Stored rows that a page may change: of older pages, also its own (a new decoding), or any. */
-export type Changeable = 'older' | 'older and own' | 'any';
+/** Stored rows that a page may change: of older pages, also its own (a new decoding), any, or none, which locks them. */
+export type Changeable = 'older' | 'older and own' | 'any' | 'none';
 
 /** A page that is decoded again does not list an item that was found since to have left the list. */
 const keepsRemoval = (column: string) =>
@@ -76,28 +76,6 @@ export async function insert(tx: Transaction, table: PgTable, rows: readonly Row
   await tx.execute(sql`${insertOf(table, shapeOf(table).columns, rows)} on conflict do nothing`);
 }
 
-/**
- * Adds the rows that are not stored; waits for a transaction that adds one of them too.
- * @returns the keys of those that it added, as `rowKey`
- */
-export async function addUnknown(
-  tx: Transaction,
-  table: PgTable,
-  rows: readonly Row[],
-): Promise<ReadonlySet<string>> {
-  const { key } = shapeOf(table);
-  // Citus refuses functions in `returning`.
-  const added = await execute(tx).values(z.string)`
-    with added as (
-      ${insertOf(table, Object.keys(rows[0] ?? {}), rows)}
-      on conflict do nothing
-      returning ${sql.raw(columnList(key, 't.'))}
-    )
-    select to_json(added)::text from added
-  `;
-  return new Set(added.map((row) => rowKey(parseExactly(row) as Row, key)));
-}
-
 /** An insert as far as its rows, which are in the order of their keys, so that no two deadlock. */
 function insertOf(table: PgTable, columns: readonly string[], rows: readonly Row[]): SQL {
   const shape = shapeOf(table);
@@ -112,6 +90,7 @@ const isChangeable: Readonly<Record<Changeable, string>> = {
   older: 't.page_id < excluded.page_id and ',
   'older and own': 't.page_id <= excluded.page_id and ',
   any: '',
+  none: 'false and ',
 };
 
 export interface TableShape {
@@ -202,17 +181,6 @@ export async function storedByKey(
   // Amounts have more digits than a double.
   const exact = stored.map((row) => parseExactly(row) as Row);
   return Map.groupBy(exact, (row) => rowKey(row, columns));
-}
-
-/** Locks the stored rows that have the keys of given rows. */
-export async function lockRows(
-  tx: Transaction,
-  table: PgTable,
-  rows: readonly Row[],
-): Promise<void> {
-  const { name, key } = shapeOf(table);
-  const keys = rows.map((row) => Object.fromEntries(key.map((column) => [column, row[column]])));
-  await tx.execute(sql`select etl.lock_rows(${name}, ${JSON.stringify(keys)})`);
 }
 
 /** The whole set of rows that one parent has in a child table, as a page showed it. */
