@@ -18,6 +18,7 @@ import {
   columnList,
   insert,
   keyMatch,
+  membersOf,
   rowKey,
   recordset,
   replaceChildren,
@@ -184,33 +185,22 @@ async function writeChanges(
   { ofAdded, ofStored, ofLists }: Changes,
 ): Promise<void> {
   await upsertObservations(tx, [...ofStored, ...ofLists]);
-  for (const list of addressListNames) {
-    const link = links[list];
-    const members = ofAdded.flatMap((observation) => childRows(observation, list));
-    await insert(tx, link.table, members);
-    const reported = ofLists.flatMap((observation) => setOf(observation, list) ?? []);
-    await replaceChildren(tx, link, await completeLists(tx, link, reported));
+  for (const name of addressListNames) {
+    const link = links[name];
+    await insert(tx, link.table, membersOf(setsOf(ofAdded, name)));
+    await replaceChildren(tx, link, await completeLists(tx, link, setsOf(ofLists, name)));
   }
 }
 
-function setOf(observation: AddressObservation, name: AddressList) {
-  const { page_id, lists } = observation;
-  const list = lists[name];
-  return list && { parent: ownerOf(observation, name), page_id, ...list };
-}
-
-function ownerOf({ row }: AddressObservation, name: AddressList) {
-  const { kind } = listOf(name);
-  return { chain_id: row.chain_id, address_hash: row.hash, ...(kind && { kind }) };
-}
-
-function childRows(observation: AddressObservation, name: AddressList): readonly Row[] {
-  const { lists, page_id } = observation;
-  const rows = lists[name]?.rows ?? [];
-  if (rows.length === 0) return rows;
-  const own = { ...ownerOf(observation, name), page_id };
-  return rows.map((row) => ({ ...row, ...own }));
-}
+/** What observations report of one list. */
+const setsOf = (observations: readonly AddressObservation[], name: AddressList) =>
+  observations.flatMap(({ row, page_id, lists }) => {
+    const list = lists[name];
+    if (list === null) return [];
+    const { kind } = listOf(name);
+    const parent = { chain_id: row.chain_id, address_hash: row.hash, ...(kind && { kind }) };
+    return [{ parent, page_id, ...list }];
+  });
 
 /** One statement, and one more for each set of columns that some observations do not report. */
 async function upsertObservations(

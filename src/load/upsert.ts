@@ -190,6 +190,10 @@ export interface ChildSet {
   readonly rows: readonly Row[];
 }
 
+/** The rows of sets as their table has them. */
+export const membersOf = (sets: readonly ChildSet[]): readonly Row[] =>
+  sets.flatMap(({ parent, page_id, rows }) => rows.map((row) => ({ ...row, ...parent, page_id })));
+
 /** Which child table, and how its rows point to their parent. */
 export interface ChildLink {
   readonly table: PgTable;
@@ -214,9 +218,6 @@ export async function replaceChildren(
 ): Promise<void> {
   if (sets.length === 0) return;
   const parents = sets.map(({ parent, page_id }) => ({ ...parent, page_id }));
-  const rows = sets.flatMap(({ parent, page_id, rows: members }) =>
-    members.map((row) => ({ ...row, ...parent, page_id })),
-  );
   const { setKey } = link;
   const child = shapeOf(link.table);
   const { columns } = child;
@@ -227,7 +228,7 @@ export async function replaceChildren(
       ${sql.raw(`join ${owner} as owner on ${ownerMatch('given')}
       where ${isNewest}`)}
     ), incoming as (
-      select member.* from ${recordset('member', child, columns, rows)}
+      select member.* from ${recordset('member', child, columns, membersOf(sets))}
       ${sql.raw(`join parent on ${keyMatch(setKey, 'parent', 'member')}
     ), gone as (
       delete from ${child.name} as stored using parent
