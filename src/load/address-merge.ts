@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'drizzle-orm';
-import { changeTime } from '../db/changes.ts';
 import { execute, type Row, type Transaction } from '../db/transaction.ts';
 import {
   type AddressList,
@@ -17,6 +16,7 @@ import {
   type ChildSet,
   columnList,
   insert,
+  insertOf,
   keyMatch,
   membersOf,
   rowKey,
@@ -273,7 +273,9 @@ async function findNewValues(
     ), looked as materialized (
       select *, ${sql.raw(changeOf)} as change from excluded
     ), added as (
-      ${sql.raw(insertUnknown)}
+      ${insertOf(addresses, addressColumns, sql`looked where change is null`)}
+      on conflict do nothing
+      returning hash
     )
     select at, case when hash in (select hash from added) then 'added' else change end as change
     from looked
@@ -313,15 +315,6 @@ const observedColumns = [...addressColumns, 'at', ...addressListNames];
 /** The members of a list as the check compares them: in the order of their places, and of these columns. */
 const memberColumns = (name: AddressList) => ['position', ...Object.keys(listOf(name).columns)];
 const columnsByList = forLists(memberColumns);
-
-/** As SQL: adds the addresses that were not found, in the order of their keys, so that no two of these deadlock. */
-const insertUnknown = `
-  insert into ${shape.name} as t (${columnList(addressColumns)}, first_seen_at, updated_at)
-  select ${columnList(addressColumns)}, ${changeTime}, ${changeTime} from looked
-  where change is null
-  order by ${columnList(shape.key)}
-  on conflict do nothing
-  returning hash`;
 
 const listValues = ({ lists }: AddressObservation) =>
   forLists((name) =>

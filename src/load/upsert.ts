@@ -39,23 +39,16 @@ export async function upsert(
   const [first] = rows;
   if (first === undefined) return new Map();
   const columns = Object.keys(first);
-  const { key } = shapeOf(table);
-  const data = columns.filter((column) => column !== 'page_id' && !key.includes(column));
-  const merged = data.map(rule);
-  const assignments = data.map((column, index) => `"${column}" = ${merged[index]}`);
-  const differs = `(${columnList(data, 't.')}) is distinct from (${merged.join(', ')})`;
+  const source = recordset('row', shapeOf(table), columns, rows);
+  const isChanged = (differs: string) => `${isChangeable[changeable]}${differs}`;
   // Citus servers do not have the function: a changed row takes its time from the proposed row. A row whose
   // two times are equal is new: a distributed or partitioned row has no `xmax`.
   const counts = await execute(tx).rows(() =>
     z.object({ page_id: z.string(), inserted: z.string(), changed: z.string() }),
   )`
     with written as (
-      ${insertOf(table, columns, rows)}
-      ${sql.raw(`on conflict (${columnList(key)}) do update
-      set ${assignments.join(', ')}, updated_at = excluded.updated_at,
-          page_id = greatest(t.page_id, excluded.page_id)
-      where ${isChangeable[changeable]}${differs}
-      returning t.page_id, t.first_seen_at = t.updated_at as is_new`)}
+      ${upsertOf(table, columns, source, { rule, isChanged })}
+      returning t.page_id, t.first_seen_at = t.updated_at as is_new
     )
     select page_id,
            count(*) filter (where is_new) as inserted,
@@ -73,17 +66,38 @@ export async function upsert(
 /** Adds rows of which none is stored, at half an upsert's cost. */
 export async function insert(tx: Transaction, table: PgTable, rows: readonly Row[]) {
   if (rows.length === 0) return;
-  await tx.execute(sql`${insertOf(table, shapeOf(table).columns, rows)} on conflict do nothing`);
+  const shape = shapeOf(table);
+  const source = recordset('row', shape, shape.columns, rows);
+  await tx.execute(sql`${insertOf(table, shape.columns, source)} on conflict do nothing`);
 }
 
-/** An insert as far as its rows, which are in the order of their keys, so that no two deadlock. */
-function insertOf(table: PgTable, columns: readonly string[], rows: readonly Row[]): SQL {
-  const shape = shapeOf(table);
+/** An insert into a table `t` as far as its rows, which are in the order of their keys, so that no two deadlock. */
+export function insertOf(table: PgTable, columns: readonly string[], source: SQL): SQL {
+  const { name, key } = shapeOf(table);
   return sql`
-    ${sql.raw(`insert into ${shape.name} as t (${columnList(columns)}, first_seen_at, updated_at)
+    ${sql.raw(`insert into ${name} as t (${columnList(columns)}, first_seen_at, updated_at)
     select ${columnList(columns)}, ${changeTime}, ${changeTime}
-    from`)} ${recordset('row', shape, columns, rows)}
-    ${sql.raw(`order by ${columnList(shape.key)}`)}`;
+    from`)} ${source}
+    ${sql.raw(`order by ${columnList(key)}`)}`;
+}
+
+/** The same, if rows that are stored may change; `isChanged` says which do, by whether one differs from what the rule makes of it. */
+function upsertOf(
+  table: PgTable,
+  columns: readonly string[],
+  source: SQL,
+  { rule, isChanged }: { rule: (column: string) => string; isChanged: (differs: string) => string },
+): SQL {
+  const { key } = shapeOf(table);
+  const data = columns.filter((column) => column !== 'page_id' && !key.includes(column));
+  const merged = data.map(rule);
+  const assignments = data.map((column, index) => `"${column}" = ${merged[index]}`);
+  const differs = `(${columnList(data, 't.')}) is distinct from (${merged.join(', ')})`;
+  return sql`${insertOf(table, columns, source)}
+    ${sql.raw(`on conflict (${columnList(key)}) do update
+    set ${assignments.join(', ')}, updated_at = excluded.updated_at,
+        page_id = greatest(t.page_id, excluded.page_id)
+    where ${isChanged(differs)}`)}`;
 }
 
 const isChangeable: Readonly<Record<Changeable, string>> = {
@@ -218,74 +232,51 @@ export async function replaceChildren(
 ): Promise<void> {
   if (sets.length === 0) return;
   const parents = sets.map(({ parent, page_id }) => ({ ...parent, page_id }));
-  const { setKey } = link;
-  const child = shapeOf(link.table);
-  const { columns } = child;
-  const { isNewest, ownerKey, ownerMatch, owner } = ownerOf(link);
+  const { table, parent: owner, setKey, newness } = link;
+  const [child, { name: ownerName, key }] = [shapeOf(table), shapeOf(owner)];
+  const ownerKey = setKey.slice(0, key.length);
+  const ownerMatch = (side: string) =>
+    key.map((column, at) => `owner."${column}" = ${side}."${ownerKey[at]}"`).join(' and ');
+  const isNewest = {
+    parent: 'owner.page_id <= given.page_id',
+    set: `not exists (
+        select from ${child.name} as stored
+        where ${keyMatch(setKey, 'stored', 'given')} and stored.page_id > given.page_id
+      )`,
+  };
+  const hasShrunk = {
+    parent: 'false',
+    set: `exists (select from gone where ${keyMatch(ownerKey, 'gone', 't')})`,
+  };
+  const kept = upsertOf(table, child.columns, sql.raw('incoming'), {
+    rule: newestWins,
+    isChanged: (differs) => `${differs} or ${hasShrunk[newness]}`,
+  });
   await tx.execute(sql`
     with parent as (
       select given.* from ${recordset('given', child, [...setKey, 'page_id'], parents)}
-      ${sql.raw(`join ${owner} as owner on ${ownerMatch('given')}
-      where ${isNewest}`)}
+      ${sql.raw(`join ${ownerName} as owner on ${ownerMatch('given')}
+      where ${isNewest[newness]}`)}
     ), incoming as (
-      select member.* from ${recordset('member', child, columns, membersOf(sets))}
+      select member.* from ${recordset('member', child, child.columns, membersOf(sets))}
       ${sql.raw(`join parent on ${keyMatch(setKey, 'parent', 'member')}
     ), gone as (
       delete from ${child.name} as stored using parent
       where ${keyMatch(setKey, 'stored', 'parent')}
         and (${columnList(child.key, 'stored.')}) not in (select ${columnList(child.key)} from incoming)
       returning ${columnList(ownerKey, 'stored.')}, parent.page_id
-    ), kept as (
-      ${keptRows(link, columns)}
-      returning ${columnList(ownerKey, 'stored.')}, stored.page_id
+    `)}), kept as (
+      ${kept}
+      ${sql.raw(`returning ${columnList(ownerKey, 't.')}, t.page_id
     ), change as (
       select * from gone union all select * from kept
     ), touched as (
       select ${columnList(ownerKey)}, max(page_id) as page_id from change group by ${columnList(ownerKey)}
     )
-    update ${owner} as owner
+    update ${ownerName} as owner
     set page_id = greatest(owner.page_id, touched.page_id), updated_at = ${changeTime}
     from touched
     where ${ownerMatch('touched')}
       and (owner.updated_at <> ${changeTime} or owner.page_id < touched.page_id)`)}
   `);
-}
-
-/** How a statement finds the parent of rows, and whether what it is shown is the newest of it, as SQL. */
-function ownerOf({ table, parent, setKey, newness }: ChildLink) {
-  const owner = shapeOf(parent);
-  const ownerKey = setKey.slice(0, owner.key.length);
-  const isNewest = {
-    parent: 'owner.page_id <= given.page_id',
-    set: `not exists (
-        select from ${shapeOf(table).name} as stored
-        where ${keyMatch(setKey, 'stored', 'given')} and stored.page_id > given.page_id
-      )`,
-  };
-  return {
-    owner: owner.name,
-    ownerKey,
-    ownerMatch: (side: string) =>
-      owner.key
-        .map((column, index) => `owner."${column}" = ${side}."${ownerKey[index]}"`)
-        .join(' and '),
-    isNewest: isNewest[newness],
-  };
-}
-
-function keptRows(link: ChildLink, columns: readonly string[]): string {
-  const { name, key } = shapeOf(link.table);
-  const data = columns.filter((column) => column !== 'page_id' && !key.includes(column));
-  const shrank = {
-    parent: 'false',
-    set: `exists (select from gone where ${keyMatch(ownerOf(link).ownerKey, 'gone', 'stored')})`,
-  };
-  const assignments = [...data, 'page_id'].map((column) => `"${column}" = excluded."${column}"`);
-  return `insert into ${name} as stored (${columnList(columns)}, first_seen_at, updated_at)
-      select ${columnList(columns)}, ${changeTime}, ${changeTime}
-      from incoming order by ${columnList(key)}
-      on conflict (${columnList(key)}) do update
-      set ${assignments.join(', ')}, updated_at = excluded.updated_at
-      where (${columnList(data, 'stored.')}) is distinct from (${columnList(data, 'excluded.')})
-         or ${shrank[link.newness]}`;
 }
