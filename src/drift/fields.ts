@@ -64,10 +64,6 @@ export const isUnread = (unread: Unread, ...field: readonly string[]): boolean =
     ({ path }) => path.length <= field.length && path.every((step, at) => step === field[at]),
   );
 
-/** The fields of an item, by the names of its own, that were not read. */
-export const unreadFields = (unread: Unread): string[] =>
-  unread.flatMap(({ path }) => (path.length === 1 ? [String(path[0])] : []));
-
 /** Positions of a list's members that are null or of which something was not read. */
 export function unreadMembers(
   list: readonly unknown[] | null | undefined,

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { getTableColumns, sql } from 'drizzle-orm';
 import {
   boolean,
   foreignKey,
@@ -14,7 +14,6 @@ import { embeddedAddress } from '../load/address.ts';
 import {
   count,
   type DeclaredItem,
-  isNumberColumn,
   type ItemLayout,
   layoutOfItem,
   normaliser,
@@ -115,6 +114,7 @@ function orderBy(
   { height, time, ...order }: ListOrder['columns'] & Pick<ListOrder, 'unit' | 'givesCoverage'>,
   by = key,
 ): ListOrder {
+  const types = getTableColumns(table);
   const fieldsOf = (name: string) => {
     const field = layout.columns.find(({ column }) => column === name);
     if (field === undefined) throw new Error(`no field reports ${name}, which orders the list`);
@@ -130,7 +130,7 @@ function orderBy(
     key: by.map((column) => ({
       column,
       names: fieldsOf(column),
-      isNumber: isNumberColumn(table, column),
+      isNumber: types[column]?.dataType === 'number',
     })),
   };
 }

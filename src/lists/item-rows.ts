@@ -9,7 +9,6 @@ import {
   outlineOf,
   type Unread,
   unreadBelow,
-  unreadFields,
   unreadMembers,
   usually,
 } from '../drift/fields.ts';
@@ -32,22 +31,19 @@ type Fields = Record<string, unknown>;
 /** How an item becomes rows: what `Operation` calls `normalise`. */
 export function normaliser<Walk extends Scope>(
   { key }: Pick<DeclaredItem, 'key'>,
-  { columns, parts }: ItemLayout,
+  layout: ItemLayout,
   kind: RowOfKind<Walk>,
 ) {
-  const own: Layout = { columns, within: [] };
+  const { columns, parts } = layout;
   const fixed = Object.entries(kind.columns);
   const all = ['chain_id', ...columns.map(({ column }) => column), ...Object.keys(kind.columns)];
   // Copied for each item, and then filled: an object that grows by each column takes longer.
   const blank = Object.fromEntries([...all, 'extra'].map((column) => [column, null]));
   const addresses = columns.filter(({ isAddress }) => isAddress);
-  const columnOf = new Map(
-    columns.flatMap(({ column, names }) => names.map((name) => [name, column] as const)),
-  );
   return (decoded: ValidItem, place: ItemPosition): ItemRows => {
     const { chain_id, scope, position } = place;
     const item = decoded.item as Fields;
-    const row = lay({ ...blank, chain_id }, own, item);
+    const row = lay({ ...blank, chain_id }, columns, item);
     for (const [column, value] of fixed) row[column] = value(scope as Walk);
     row['extra'] = decoded.extra;
     const id = key.map((column) => row[column] as string | number);
@@ -59,7 +55,7 @@ export function normaliser<Walk extends Scope>(
       row,
       children: parts.map((part) => rowsOf(part, item, [chain_id, ...id])),
       addresses: observed(addresses, item, decoded, place),
-      missing: missingOf(columnOf, parts, item, decoded.unread),
+      missing: missingOf(layout, item, decoded.unread),
       position,
       height: kind.height === null ? null : (row[kind.height] as number | null),
     };
@@ -74,12 +70,15 @@ function reported(item: Fields, names: readonly string[]): unknown {
   return name === undefined ? null : item[name];
 }
 
-function lay(row: Fields, { columns, within }: Layout, item: Fields): Fields {
-  for (const { column, names, isAddress } of columns) {
-    const value = reported(item, names);
+const innerOf = (item: Fields, name: string) => (item[name] ?? {}) as Fields;
+
+function lay(row: Fields, columns: readonly Column[], item: Fields): Fields {
+  for (const { column, within, names, isAddress } of columns) {
+    // A reduce for each column takes a tenth of the time of a block.
+    const owner = within.length === 0 ? item : within.reduce(innerOf, item);
+    const value = reported(owner, names);
     row[column] = isAddress && value !== null ? addressHashOf(value as EmbeddedAddress) : value;
   }
-  for (const { name, layout } of within) lay(row, layout, (item[name] ?? {}) as Fields);
   return row;
 }
 
@@ -88,11 +87,11 @@ function rowsOf(part: Part, item: Fields, id: readonly unknown[]): readonly Row[
   const value = reported(item, part.names);
   if (value === null || (Array.isArray(value) && value.length === 0)) return [];
   const parent = Object.fromEntries(part.setKey.map((column, at) => [column, id[at]]));
-  if (!part.isList) return [lay(parent, part, value as Fields)];
+  if (!part.isList) return [lay(parent, part.columns, value as Fields)];
   return (value as readonly (Fields | string | null)[]).flatMap((member, position) => {
     if (member === null) return [];
     const fields = typeof member === 'string' ? { hash: member } : member;
-    return [lay({ ...parent, position }, part, fields)];
+    return [lay({ ...parent, position }, part.columns, fields)];
   });
 }
 
@@ -110,16 +109,16 @@ const observed = (
   });
 
 function missingOf(
-  columnOf: ReadonlyMap<string, string>,
-  parts: readonly Part[],
+  { columns, parts }: ItemLayout,
   item: Fields,
   unread: Unread,
 ): ItemRows['missing'] {
   if (parts.length === 0 && unread.length === 0) return null;
-  const columns = unreadFields(unread).map((field) => columnOf.get(field) ?? field);
+  const isAbsent = ({ names }: Column) => names.some((name) => isUnread(unread, name));
+  const absent = unread.length === 0 ? [] : columns.filter(isAbsent);
   const children = parts.map((part) => missingRows(part, item, unread));
-  const isWhole = columns.length === 0 && children.every(({ length }) => length === 0);
-  return isWhole ? null : { columns, children };
+  const isWhole = absent.length === 0 && children.every(({ length }) => length === 0);
+  return isWhole ? null : { columns: absent.map(({ column }) => column), children };
 }
 
 function missingRows(
@@ -150,34 +149,31 @@ export interface DeclaredItem {
 /** A column, and the names that generations of the API have for its field: the first that is reported counts. */
 export interface Column {
   readonly column: string;
+  /** The objects within an item that lead to its field; its column begins with their names. */
+  readonly within: readonly string[];
   readonly names: readonly string[];
   /** An embedded address is its hash here, and else a row of its own. */
   readonly isAddress: boolean;
 }
 
-/** How an object becomes columns. Those of an object within it begin with that one's name. */
-interface Layout {
+export interface Part extends ChildLink {
   readonly columns: readonly Column[];
-  readonly within: readonly { readonly name: string; readonly layout: Layout }[];
-}
-
-export interface Part extends ChildLink, Layout {
   readonly names: readonly string[];
   /** Then its rows have positions. */
   readonly isList: boolean;
 }
 
-export interface ItemLayout extends Pick<Layout, 'columns'> {
+export interface ItemLayout {
+  readonly columns: readonly Column[];
   readonly parts: readonly Part[];
 }
 
 /** Draws from its schema how an item becomes rows. */
 export function layoutOfItem(declared: DeclaredItem): ItemLayout {
   const fields = fieldsOf(outlineOf(declared.item));
-  const { columns } = layoutOf(fields.filter(isValue), (name) => declared.columns?.[name] ?? name);
-  checkColumns(declared.table, { columns, within: [] });
+  const nameOf = (name: string) => declared.columns?.[name] ?? name;
   return {
-    columns,
+    columns: columnsOf(declared.table, fields.filter(isValue), nameOf),
     parts: fields.filter((field) => !isValue(field)).map((field) => partOf(field, declared)),
   };
 }
@@ -188,26 +184,25 @@ const fieldsOf = ({ fields }: Outline) =>
 const isValue = ({ fields, element, isOwnRow }: Outline) =>
   isOwnRow === true || (fields === null && element === null);
 
-function layoutOf(fields: readonly Outline[], nameOf: (name: string) => string): Layout {
-  const [values, objects] = [fields.filter(isValue), fields.filter((field) => !isValue(field))];
-  return {
-    columns: values.map(({ name, names, isOwnRow: isAddress = false }) => ({
-      column: nameOf(isAddress ? `${name}_hash` : name),
-      names,
-      isAddress,
-    })),
-    within: objects.map((object) => ({
-      name: object.name,
-      layout: layoutOf(fieldsOf(object), (inner) => nameOf(`${object.name}_${inner}`)),
-    })),
-  };
+/** A field without a column would be lost: it is not among the unknown ones, which are kept. */
+function columnsOf(
+  table: PgTable,
+  fields: readonly Outline[],
+  nameOf: (name: string) => string,
+  within: readonly string[] = [],
+): readonly Column[] {
+  const known = getTableColumns(table);
+  return fields.flatMap((field) => {
+    const { name, names, isOwnRow: isAddress = false } = field;
+    if (!isValue(field)) {
+      const ofInner = (inner: string) => nameOf(`${name}_${inner}`);
+      return columnsOf(table, fieldsOf(field), ofInner, [...within, name]);
+    }
+    const column = nameOf(isAddress ? `${name}_hash` : name);
+    if (!(column in known)) throw new Error(`${names.join()}: the table has no ${column}`);
+    return { column, within, names, isAddress };
+  });
 }
-
-/** The members of a list that are no objects are hashes. */
-const hashes: Layout = {
-  columns: [{ column: 'hash', names: ['hash'], isAddress: false }],
-  within: [],
-};
 
 function partOf(field: Outline, { table: own, children }: DeclaredItem): Part {
   const { name, names, element } = field;
@@ -217,23 +212,13 @@ function partOf(field: Outline, { table: own, children }: DeclaredItem): Part {
   if (reference?.foreignTable !== own) {
     throw new Error(`the rows of ${name} don't refer to their item`);
   }
-  const fields = fieldsOf(element ?? field);
-  const layout = fields.length === 0 ? hashes : layoutOf(fields, (column) => column);
-  checkColumns(table, layout);
+  const member = element ?? field;
+  // A member that is no object is a hash.
+  const fields = member.fields ? fieldsOf(member) : [{ ...member, name: 'hash', names: ['hash'] }];
+  const columns = columnsOf(table, fields, (column) => column);
   const setKey = reference.columns.map((column) => column.name);
   const link: ChildLink = { table, parent: own, setKey, newness: 'parent' };
-  return { ...layout, ...link, names, isList: element !== null };
-}
-
-export const isNumberColumn = (table: PgTable, column: string): boolean =>
-  getTableColumns(table)[column]?.dataType === 'number';
-
-/** A field without a column would be lost: it is not among the unknown ones, which are kept. */
-function checkColumns(table: PgTable, { columns, within }: Layout): void {
-  const known = getTableColumns(table);
-  const lost = columns.find(({ column }) => !(column in known));
-  if (lost !== undefined) throw new Error(`${lost.names.join()}: the table has no ${lost.column}`);
-  for (const { layout } of within) checkColumns(table, layout);
+  return { ...link, columns, names, isList: element !== null };
 }
 
 /** Any field but the identity may be null or absent; both mean that the value is missing. */

@@ -8,7 +8,6 @@ import {
   textOf,
   type Unread,
   unreadBelow,
-  unreadFields,
   unreadMembers,
   usually,
 } from '../drift/fields.ts';
@@ -223,7 +222,7 @@ export function observeAddress(
       extra: shown === null ? null : extraOf(shown, extra),
     },
     lists: shown === null ? silence : observeLists(shown, known !== null, unread),
-    missing: known === null ? [] : unreadFields(unread).filter((field) => latest.has(field)),
+    missing: known === null ? [] : latest.filter((field) => isUnread(unread, field)),
   };
 }
 
@@ -240,7 +239,7 @@ function extraOf(address: AddressObject, unknown: unknown): unknown {
 }
 
 /** The fields of an address that its merge takes from the newest observation, null or not. */
-const latest: ReadonlySet<string> = new Set(['name', 'is_verified', 'proxy_type']);
+const latest = ['name', 'is_verified', 'proxy_type'] as const;
 
 type Member = Readonly<Record<string, unknown>> | null | undefined;
 
