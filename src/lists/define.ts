@@ -1,16 +1,9 @@
 import { getTableColumns, sql } from 'drizzle-orm';
-import {
-  boolean,
-  foreignKey,
-  index,
-  jsonb,
-  type PgTable,
-  primaryKey,
-  text,
-} from 'drizzle-orm/pg-core';
+import { boolean, index, jsonb, type PgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
-import { explorerSchema, hexText, instant, integer, provenance } from '../db/column-types.ts';
+import { explorerSchema, instant, integer, provenance } from '../db/column-types.ts';
 import { embeddedAddress } from '../load/address.ts';
+import { addressKey, keysBelow } from '../load/tables.ts';
 import {
   count,
   type DeclaredItem,
@@ -20,10 +13,11 @@ import {
   type RowOfKind,
 } from './item-rows.ts';
 import type {
-  ConfigDefaults,
+  Defaults,
   Guide,
   ListOperation,
   ListOrder,
+  NewestFirstDefaults,
   NewestFirstOperation,
   NewestFirstWalk,
   NumberedColumns,
@@ -42,7 +36,6 @@ type OwnPart<Kind extends Operation> = Omit<Kind, keyof ListOperation>;
 
 /** What a kind of list adds to the declaration of its items. */
 interface ListDeclaration<Walk extends Scope, Own> {
-  readonly defaults: Pick<ConfigDefaults, 'schedule'> & Partial<ConfigDefaults>;
   readonly columns: RowOfKind<Walk>['columns'];
   /** Its tables beside those of the items. */
   readonly concluded: readonly PgTable[];
@@ -93,7 +86,6 @@ export function operation<Walk extends Scope, Own extends Pick<Operation, 'order
     version,
     offer,
     guide,
-    defaults: { overlap: '0s', resweep: [], ...list.defaults },
     request: (scope, after, pageSize) => ({
       path: path(scope as Walk),
       query: cursor.query(after, pageSize),
@@ -138,14 +130,14 @@ function orderBy(
 /** A list that is highest first; its table has a column `removed_at`. */
 export const newestFirst = (
   order: ListOrder['columns'] & Pick<ListOrder, 'unit'>,
-  defaults: ConfigDefaults,
+  defaults: NewestFirstDefaults,
 ): ListDeclaration<NewestFirstWalk, OwnPart<NewestFirstOperation>> => ({
-  defaults,
   // Seen again: whatever was concluded from its absence is over.
   columns: { removed_at: () => null },
   concluded: [],
   own: (declared, layout) => ({
     kind: 'newest-first',
+    defaults,
     order: orderBy(declared, layout, { ...order, givesCoverage: true }),
   }),
 });
@@ -155,13 +147,13 @@ const blocksDown = { height: 'height', time: 'timestamp', unit: 'blocks' } as co
 /** One list of blocks for each number, each highest first; no item reports the column `number`. */
 export const numbered = (
   batches: NumberedColumns,
-  defaults: Pick<ConfigDefaults, 'schedule'>,
+  defaults: Defaults,
 ): ListDeclaration<NumberedWalk, OwnPart<NumberedOperation>> => ({
-  defaults,
   columns: { [batches.number]: ({ batch }) => batch },
   concluded: [batches.states],
   own: (declared, layout) => ({
     kind: 'numbered',
+    defaults,
     order: orderBy(declared, layout, { ...blocksDown, givesCoverage: false }, ['hash']),
     batches,
   }),
@@ -169,20 +161,19 @@ export const numbered = (
 
 /** A list whose order changes: only the whole list says something. */
 export const ranked = (
-  defaults: Pick<ConfigDefaults, 'schedule'>,
+  defaults: Defaults,
   { total, history }: Pick<RankedColumns, 'total' | 'history'>,
 ): ListDeclaration<RankedWalk, OwnPart<RankedOperation>> => ({
-  defaults,
   columns: {},
   concluded: [history],
   own({ name, cursor: { position }, key: [key, ...others] }) {
     if (key === undefined || others.length > 0) throw new Error(`${name}: a rank has one key`);
-    return { kind: 'ranked', order: null, ranking: { key, position, total, history } };
+    return { kind: 'ranked', defaults, order: null, ranking: { key, position, total, history } };
   },
 });
 
 type AddressRanking = Pick<Operation, 'name' | 'offer'> &
-  Pick<ConfigDefaults, 'schedule'> &
+  Defaults &
   Pick<Guide, 'about'> & {
     readonly tables: Pick<RankedColumns, 'total' | 'history'> & {
       readonly items: PgTable;
@@ -215,11 +206,6 @@ export const addressRanking = ({ name, tables, schedule, offer, about }: Address
 `,
     },
   });
-
-const addressKey = () => ({
-  chain_id: integer('chain_id').notNull(),
-  address_hash: hexText('address_hash').notNull(),
-});
 
 /** Columns of counts, by name. */
 const countColumns = <Name extends string>(names: readonly Name[]) =>
@@ -256,13 +242,7 @@ export function rankedTables<
       ...countColumns([total]),
       ...provenance(),
     },
-    (table) => [
-      primaryKey({ columns: [table.chain_id, table.address_hash, table.observed_at] }),
-      foreignKey({
-        columns: [table.chain_id, table.address_hash],
-        foreignColumns: [items.chain_id, items.address_hash],
-      }).onDelete('cascade'),
-    ],
+    (table) => keysBelow([items.chain_id, items.address_hash], table, table.observed_at),
   );
   return { items, history, total, counts };
 }

@@ -7,8 +7,8 @@ import type { CountsByPage } from '../load/upsert.ts';
 import { parseDuration, parseTime } from '../time.ts';
 import type { Feed, FeedLane } from './feed.ts';
 import type {
-  ConfigDefaults,
   Cursor,
+  Defaults,
   EndClaim,
   EndVerdict,
   PageInWalk,
@@ -205,7 +205,7 @@ export const durationSetting = z
   .transform((text) => parseDuration(text) ?? 0);
 
 /** What every kind of list has: when to poll, with the cost of each poll. */
-export const polling = ({ schedule }: Pick<ConfigDefaults, 'schedule'>, cost: string) => ({
+export const polling = ({ schedule }: Defaults, cost: string) => ({
   schedule: z
     .string()
     .refine(isSchedule, 'not a cron schedule: five fields, such as "*/5 * * * *"')

@@ -161,10 +161,13 @@ export interface EndQuestion {
   readonly only: OrderKey | null;
 }
 
-export interface ConfigDefaults {
+export interface Defaults {
   /** Five cron fields. */
   readonly schedule: string;
-  /** How far below the newest known item each poll of a newest-first list goes. */
+}
+
+export interface NewestFirstDefaults extends Defaults {
+  /** How far below the newest known item each poll goes. */
   readonly overlap: string;
   readonly resweep: readonly { readonly depth: string; readonly every: string }[];
 }
@@ -215,7 +218,6 @@ export interface ListOperation extends Tables {
   /** Columns of `table` that name an address, which is a row of its own. */
   readonly addressColumns: readonly string[];
   readonly guide: Guide;
-  readonly defaults: ConfigDefaults;
   /** Whether a chain has the list, and is mirrored without being named: what costs more is not. */
   readonly offer: (chainId: number) => 'usual' | 'if-named' | 'absent';
   /** The path below `/{chain_id}/api/v2/` and the declared query parameters of one page. */
@@ -233,17 +235,20 @@ export interface ListOperation extends Tables {
 
 export interface NewestFirstOperation extends ListOperation {
   readonly kind: 'newest-first';
+  readonly defaults: NewestFirstDefaults;
   readonly order: ListOrder;
 }
 
 export interface NumberedOperation extends ListOperation {
   readonly kind: 'numbered';
+  readonly defaults: Defaults;
   readonly order: ListOrder;
   readonly batches: NumberedColumns;
 }
 
 export interface RankedOperation extends ListOperation {
   readonly kind: 'ranked';
+  readonly defaults: Defaults;
   readonly order: null;
   readonly ranking: RankedColumns;
 }

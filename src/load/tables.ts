@@ -19,27 +19,35 @@ export const addresses = explorerSchema.table(
   (table) => [primaryKey({ columns: [table.chain_id, table.hash] })],
 );
 
-const memberKey = () => ({
+export const addressKey = () => ({
   chain_id: integer('chain_id').notNull(),
   address_hash: hexText('address_hash').notNull(),
 });
 
-/** A member of an address's list goes when its address goes. */
-const memberKeys = (
-  table: { readonly chain_id: PgColumn; readonly address_hash: PgColumn },
+interface OfAddress {
+  readonly chain_id: PgColumn;
+  readonly address_hash: PgColumn;
+}
+
+/** The keys of a table whose rows belong to an address: they go when its row in another table goes. */
+export const keysBelow = (
+  parent: readonly [PgColumn, PgColumn],
+  { chain_id, address_hash }: OfAddress,
   ...within: PgColumn[]
 ) => [
-  primaryKey({ columns: [table.chain_id, table.address_hash, ...within] }),
-  foreignKey({
-    columns: [table.chain_id, table.address_hash],
-    foreignColumns: [addresses.chain_id, addresses.hash],
-  }).onDelete('cascade'),
+  primaryKey({ columns: [chain_id, address_hash, ...within] }),
+  foreignKey({ columns: [chain_id, address_hash], foreignColumns: [...parent] }).onDelete(
+    'cascade',
+  ),
 ];
+
+const memberKeys = (table: OfAddress, ...within: PgColumn[]) =>
+  keysBelow([addresses.chain_id, addresses.hash], table, ...within);
 
 export const addressImplementations = explorerSchema.table(
   'address_implementations',
   {
-    ...memberKey(),
+    ...addressKey(),
     position: integer('position').notNull(),
     implementation_hash: hexText('implementation_hash'),
     name: text('name'),
@@ -51,7 +59,7 @@ export const addressImplementations = explorerSchema.table(
 export const addressMetadataTags = explorerSchema.table(
   'address_metadata_tags',
   {
-    ...memberKey(),
+    ...addressKey(),
     position: integer('position').notNull(),
     slug: text('slug'),
     name: text('name'),
@@ -66,7 +74,7 @@ export const addressMetadataTags = explorerSchema.table(
 export const addressLabels = explorerSchema.table(
   'address_labels',
   {
-    ...memberKey(),
+    ...addressKey(),
     kind: text('kind').notNull(),
     position: integer('position').notNull(),
     label: text('label'),
@@ -79,7 +87,7 @@ export const addressLabels = explorerSchema.table(
 export const addressWatchlistNames = explorerSchema.table(
   'address_watchlist_names',
   {
-    ...memberKey(),
+    ...addressKey(),
     position: integer('position').notNull(),
     label: text('label'),
     display_name: text('display_name'),

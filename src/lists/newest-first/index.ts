@@ -25,7 +25,7 @@ import {
   type WalkPlan,
 } from '../list.ts';
 import type {
-  ConfigDefaults,
+  NewestFirstDefaults,
   ListUnit,
   NewestFirstOperation,
   NewestFirstWalk,
@@ -126,7 +126,7 @@ const newestFirstSettings = ({ guide, defaults }: NewestFirstOperation) =>
     .describe(guide.about);
 
 /** What rules cost together, as a part of the new pages. */
-function shareOf(rules: ConfigDefaults['resweep']): string {
+function shareOf(rules: NewestFirstDefaults['resweep']): string {
   const cost = rules.map(
     (rule) => (parseDuration(rule.depth) ?? 0) / (parseDuration(rule.every) ?? 1),
   );
