@@ -29,7 +29,7 @@ export async function pruneLedger(
     for (let after: number | null = 0; after !== null && !signal.aborted;) {
       const batch: Batch = { ...feed, days, at, after };
       const { pruned, last } = await transact(db, (tx) => pruneBatch(tx, batch));
-      for (const what of ['walks', 'pages', 'runs'] as const) total[what] += pruned?.[what] ?? 0;
+      for (const what of ['walks', 'pages', 'runs'] as const) total[what] += pruned[what];
       after = last;
     }
   }
@@ -48,13 +48,10 @@ interface Batch {
 const oldest = ({ days, at }: Batch) =>
   sql`least(${at.toISOString()}::timestamptz, now()) - make_interval(days => ${days})`;
 
-async function pruneBatch(
-  tx: Transaction,
-  batch: Batch,
-): Promise<{ pruned: Pruned | null; last: number | null }> {
+async function pruneBatch(tx: Transaction, batch: Batch) {
   const ids = await lockIdle(tx, batch);
   const prunable = ids.length === 0 ? [] : await prunableWalks(tx, batch, ids);
-  const pruned = prunable.length === 0 ? null : await deleteWalks(tx, prunable);
+  const pruned = await deleteWalks(tx, prunable);
   return { pruned, last: ids.length < judgedAtOnce ? null : Math.max(...ids) };
 }
 
@@ -117,7 +114,7 @@ async function pagesOfRows(
 
 /** Deletes walks with their pages, and runs that are left without any; the newest ones of a lane stay. */
 const deleteWalks = (tx: Transaction, ids: readonly number[]) =>
-  execute(tx).row(prunedShape)`
+  execute(tx).one(prunedShape)`
     with gone_pages as (
       delete from etl.pages where walk_id = any(${sql.param(ids)}::bigint[]) returning id
     ), gone as (
@@ -162,7 +159,7 @@ const deleteWalks = (tx: Transaction, ids: readonly number[]) =>
           as_of = least(t.as_of, excluded.as_of),
           newest_as_of = greatest(t.newest_as_of, excluded.newest_as_of)
     )
-    select count(*)::float8 as walks, sum(pages)::float8 as pages,
+    select count(*)::float8 as walks, coalesce(sum(pages), 0)::float8 as pages,
            (select count(*) from gone_runs)::float8 as runs
     from gone
   `;

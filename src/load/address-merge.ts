@@ -104,12 +104,8 @@ const rules = {
   reputation: notConstant,
 } as const satisfies Record<string, Rule>;
 
-export type MergedColumn = keyof typeof rules;
+type MergedColumn = keyof typeof rules;
 const mergedColumns = Object.keys(rules) as MergedColumn[];
-
-/** A column's rule as SQL; `missing` columns stay as stored. */
-const mergeExpression = (column: MergedColumn, missing: readonly string[] = []): string =>
-  missing.includes(column) ? `t.${column}` : rules[column](column);
 
 /**
  * Writes what pages report of addresses, oldest page first: each round takes the next observation of every address, so
@@ -209,9 +205,11 @@ async function upsertObservations(
 ): Promise<void> {
   const byMissing = Map.groupBy(observations, ({ missing }) => missing.join());
   for (const [missing, alike] of byMissing) {
-    const columns = missing.split(',');
+    const unread = missing.split(',');
     const rows = alike.map(({ row, page_id }) => ({ ...row, page_id }));
-    const rule = (column: string) => mergeExpression(column as MergedColumn, columns);
+    // What was not read stays as it is stored.
+    const rule = (column: string) =>
+      unread.includes(column) ? `t.${column}` : rules[column as MergedColumn](column);
     await upsert(tx, addresses, rows, 'any', rule);
   }
 }
@@ -342,7 +340,7 @@ const changeOf = `(
       )
       .join(' and ')}) then 'lists'
     when (${columnList(mergedColumns, 't.')})
-         is distinct from (${mergedColumns.map((column) => mergeExpression(column)).join(', ')})
+         is distinct from (${mergedColumns.map((column) => rules[column](column)).join(', ')})
       then 'columns'
     when not (${isNewer}) then 'older'
     else 'nothing'
