@@ -44,16 +44,14 @@ export function completeMembers(
   lends: Lends,
 ): Row[] {
   const wanted = new Set(positions);
-  const knownAt = new Map(known.map((row) => [positionOf(row), row]));
-  const reportedAt = new Set(reported.map(positionOf));
+  const unread = known.filter((row) => wanted.has(positionOf(row)));
+  const left = new Map(unread.map((row) => [positionOf(row), row]));
   const completed = reported.map((row) => {
-    const before = wanted.has(positionOf(row)) ? knownAt.get(positionOf(row)) : undefined;
+    const before = left.get(positionOf(row));
+    left.delete(positionOf(row));
     return before !== undefined && lends(row, before) ? fill(row, before, Object.keys(row)) : row;
   });
-  const kept = known.filter(
-    (row) => wanted.has(positionOf(row)) && !reportedAt.has(positionOf(row)),
-  );
-  return [...completed, ...kept];
+  return [...completed, ...left.values()];
 }
 
 const positionOf = (row: Row) => Number(row['position'] ?? 0);
@@ -120,14 +118,10 @@ export async function writeObservations(
   let queues = [...byAddress.values()].map((all): Queue => ({ left: withoutBare(all), met: [] }));
   while (queues.length > 0) {
     const next = queues.flatMap(({ left: [first] }) => first ?? []);
-    const changes = await findNewValues(tx, next);
+    const changes = await findChanges(tx, next);
     await writeChanges(tx, changes);
-    const { ofAdded, ofStored, ofLists, ofOlder } = changes;
-    const changed = new Set([...ofAdded, ...ofStored, ...ofLists]);
-    // A page that is newer than what is stored may change more.
-    const open = new Set([...ofStored, ...ofLists, ...ofOlder]);
     queues = queues
-      .map((queue) => afterFirst(queue, changed, open))
+      .map((queue) => afterFirst(queue, changes))
       .filter(({ left }) => left.length > 0);
   }
 }
@@ -140,13 +134,13 @@ interface Queue {
 }
 
 /** The queue once its first observation is written, without those that change nothing any more. */
-function afterFirst(
-  { left: [first, ...later], met }: Queue,
-  changed: ReadonlySet<AddressObservation>,
-  open: ReadonlySet<AddressObservation>,
-): Queue {
+function afterFirst({ left: [first, ...later], met }: Queue, changes: Changes): Queue {
   if (first === undefined) return { left: [], met };
-  const known = [...(changed.has(first) ? [] : met), { one: first, isSamePage: open.has(first) }];
+  const change = changes.get(first);
+  const stillMet = change === undefined || change === 'older' ? met : [];
+  // A page that is newer than what is stored may change more.
+  const isSamePage = change !== undefined && change !== 'added';
+  const known = [...stillMet, { one: first, isSamePage }];
   const isMet = (other: AddressObservation) =>
     known.some(
       (seen) =>
@@ -176,11 +170,11 @@ const isSame = (a: unknown, b: unknown): boolean =>
   a === b || (typeof a === 'object' && typeof b === 'object' && isDeepStrictEqual(a, b));
 
 /** Writes what pages report of known addresses, and the lists of all. */
-async function writeChanges(
-  tx: Transaction,
-  { ofAdded, ofStored, ofLists }: Changes,
-): Promise<void> {
-  await upsertObservations(tx, [...ofStored, ...ofLists]);
+async function writeChanges(tx: Transaction, changes: Changes): Promise<void> {
+  const those = (what: Change) =>
+    [...changes].flatMap(([observation, change]) => (change === what ? observation : []));
+  const [ofAdded, ofLists] = [those('added'), those('lists')];
+  await upsertObservations(tx, [...those('columns'), ...ofLists]);
   for (const name of addressListNames) {
     const link = links[name];
     await insert(tx, link.table, membersOf(setsOf(ofAdded, name)));
@@ -237,28 +231,28 @@ const links: Readonly<Record<AddressList, ChildLink>> = forLists((name) => {
   return { table, parent: addresses, setKey, newness: 'set' };
 });
 
-interface Changes {
-  /** Of addresses that were added as reported, and have no lists yet. */
-  readonly ofAdded: readonly AddressObservation[];
-  /** Of others: those whose lists are stored as reported, and those whose lists may not be. */
-  readonly ofStored: readonly AddressObservation[];
-  readonly ofLists: readonly AddressObservation[];
-  /** Those that change nothing, of a page older than the stored row's. */
-  readonly ofOlder: readonly AddressObservation[];
-}
+/**
+ * The most that is not stored of an observation: its address, which is added without lists; some columns; its lists, as
+ * far as is known; or nothing, although its page is older than the stored row's.
+ */
+const changeShape = () => z.enum(['added', 'columns', 'lists', 'older']);
+type Change = z.infer<ReturnType<typeof changeShape>>;
+/** Without what changes nothing. */
+type Changes = ReadonlyMap<AddressObservation, Change>;
 
 /**
  * Adds unknown addresses, and finds those stored otherwise, in one statement. Most are stored as reported: this read
  * saves their lock (a write), a conflicting insert, and a check of their lists. What another transaction writes
  * meanwhile counts as later; an address that it has just added takes the slow path.
  */
-async function findNewValues(
+async function findChanges(
   tx: Transaction,
   observations: readonly AddressObservation[],
 ): Promise<Changes> {
   const whole = observations.filter(isWhole);
-  const inPart = observations.filter((one) => !isWhole(one));
-  if (whole.length === 0) return { ofAdded: [], ofStored: [], ofLists: inPart, ofOlder: [] };
+  const changes = new Map<AddressObservation, Change>();
+  for (const one of observations) if (!isWhole(one)) changes.set(one, 'lists');
+  if (whole.length === 0) return changes;
   const shown = whole.map((observation, at) => ({
     ...observation.row,
     ...listValues(observation),
@@ -275,23 +269,18 @@ async function findNewValues(
       on conflict do nothing
       returning hash
     )
-    select at, case when hash in (select hash from added) then 'added' else change end as change
+    select at,
+           case when hash in (select hash from added) then 'added' else coalesce(change, 'lists') end
+             as change
     from looked
     where change is distinct from 'nothing'
   `;
-  const those = (...what: readonly Change[]) =>
-    rows.flatMap(({ at, change }) => (what.includes(change) ? (whole[at] ?? []) : []));
-  return {
-    ofAdded: those('added'),
-    ofStored: those('columns'),
-    ofLists: [...those('lists', null), ...inPart],
-    ofOlder: those('older'),
-  };
+  for (const { at, change } of rows) {
+    const observation = whole[at];
+    if (observation !== undefined) changes.set(observation, change);
+  }
+  return changes;
 }
-
-/** The most that is not stored of an observation; null: another transaction adds its address. */
-const changeShape = () => z.enum(['added', 'columns', 'lists', 'older']).nullable();
-type Change = z.infer<ReturnType<typeof changeShape>>;
 
 /** What was read in part is completed by what is stored: it goes the long way. */
 const isWhole = ({ missing, lists }: AddressObservation) =>
