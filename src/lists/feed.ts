@@ -76,11 +76,11 @@ const recentPages = 20;
 
 /** How many walks use the feed's share of the rate, by the round trip of the newest pages. */
 export async function walksCalledFor(db: Queryable, feed: Feed): Promise<number> {
-  const found = await execute(db).row(() =>
+  const found = await execute(db).one(() =>
     z.object({
       rate: z.number().nullable(),
       trip_ms: z.number().nullable(),
-      lanes: z.number().nullable(),
+      lanes: z.number(),
       parallel: z.number().nullable(),
     }),
   )`
@@ -99,8 +99,8 @@ export async function walksCalledFor(db: Queryable, feed: Feed): Promise<number>
            (select count(*)::float8 from etl.runs where state = 'open' and lane = 'backfill') as lanes,
            (select (settings ->> 'parallel')::float8 from etl.feeds where ${ofFeed(feed)}) as parallel
   `;
-  const { rate, trip_ms, lanes: reading, parallel } = found ?? {};
-  const pages = Math.min(rate ?? 0, writtenPerSecond) / Math.max(1, reading ?? 1);
+  const { rate, trip_ms, lanes: reading, parallel } = found;
+  const pages = Math.min(rate ?? 0, writtenPerSecond) / Math.max(1, reading);
   const walks = Math.ceil((pages * (1 + ownPart) * (trip_ms ?? 0)) / 1000);
   return Math.min(Math.max(1, walks), mostWalks, parallel ?? mostWalks);
 }
