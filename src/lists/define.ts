@@ -5,12 +5,12 @@ import { explorerSchema, instant, integer, provenance } from '../db/column-types
 import { embeddedAddress } from '../load/address.ts';
 import { addressKey, keysBelow } from '../load/tables.ts';
 import {
+  type ColumnsOfKind,
   count,
   type DeclaredItem,
   type ItemLayout,
   layoutOfItem,
   normaliser,
-  type RowOfKind,
 } from './item-rows.ts';
 import type {
   Defaults,
@@ -36,7 +36,7 @@ type OwnPart<Kind extends Operation> = Omit<Kind, keyof ListOperation>;
 
 /** What a kind of list adds to the declaration of its items. */
 interface ListDeclaration<Walk extends Scope, Own> {
-  readonly columns: RowOfKind<Walk>['columns'];
+  readonly columns: ColumnsOfKind<Walk>;
   /** Its tables beside those of the items. */
   readonly concluded: readonly PgTable[];
   own(declared: DeclaredList, layout: ItemLayout): Own;
@@ -92,10 +92,7 @@ export function operation<Walk extends Scope, Own extends Pick<Operation, 'order
     }),
     cursor: cursor.schema,
     item,
-    normalise: normaliser(declared, layout, {
-      columns: list.columns,
-      height: own.order?.columns.height ?? null,
-    }),
+    normalise: normaliser(declared, layout, list.columns, own.order?.columns.height ?? null),
   };
 }
 

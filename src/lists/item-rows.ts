@@ -18,25 +18,21 @@ import type { ChildLink } from '../load/upsert.ts';
 import type { ItemRows, ItemPosition, Scope } from './operation.ts';
 import { keyText } from './positions.ts';
 
-/** What the kind of list says of an item's row. */
-export interface RowOfKind<Walk extends Scope> {
-  /** Columns that no field reports, and what they hold. */
-  readonly columns: Readonly<Record<string, (scope: Walk) => unknown>>;
-  /** The column that says where an item stands; null in a list without an order. */
-  readonly height: string | null;
-}
+/** Columns that no field reports, and what they hold by the kind of list. */
+export type ColumnsOfKind<Walk extends Scope> = Readonly<Record<string, (scope: Walk) => unknown>>;
 
 type Fields = Record<string, unknown>;
 
-/** How an item becomes rows: what `Operation` calls `normalise`. */
-export function normaliser<Walk extends Scope>(
+/** How an item becomes rows: what `Operation` calls `normalise`. `heightColumn` says where an item is in an ordered list. */
+export function normaliser(
   { key }: Pick<DeclaredItem, 'key'>,
   layout: ItemLayout,
-  kind: RowOfKind<Walk>,
+  columnsOfKind: ColumnsOfKind<never>,
+  heightColumn: string | null,
 ) {
   const { columns, parts } = layout;
-  const fixed = Object.entries(kind.columns);
-  const all = ['chain_id', ...columns.map(({ column }) => column), ...Object.keys(kind.columns)];
+  const fixed = Object.entries(columnsOfKind);
+  const all = ['chain_id', ...columns.map(({ column }) => column), ...Object.keys(columnsOfKind)];
   // Copied for each item, and then filled: an object that grows by each column takes longer.
   const blank = Object.fromEntries([...all, 'extra'].map((column) => [column, null]));
   const addresses = columns.filter(({ isAddress }) => isAddress);
@@ -44,7 +40,7 @@ export function normaliser<Walk extends Scope>(
     const { chain_id, scope, position } = place;
     const item = decoded.item as Fields;
     const row = lay({ ...blank, chain_id }, columns, item);
-    for (const [column, value] of fixed) row[column] = value(scope as Walk);
+    for (const [column, value] of fixed) row[column] = value(scope as never);
     row['extra'] = decoded.extra;
     const id = key.map((column) => row[column] as string | number);
     if (id.some((part) => part === null)) {
@@ -57,7 +53,7 @@ export function normaliser<Walk extends Scope>(
       addresses: observed(addresses, item, decoded, place),
       missing: missingOf(layout, item, decoded.unread),
       position,
-      height: kind.height === null ? null : (row[kind.height] as number | null),
+      height: heightColumn === null ? null : (row[heightColumn] as number | null),
     };
   };
 }

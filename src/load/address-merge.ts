@@ -216,8 +216,8 @@ async function completeLists(
 ): Promise<readonly ChildSet[]> {
   const inPart = reported.filter(({ unread }) => unread.length > 0);
   if (inPart.length === 0) return reported;
-  const given = { columns: setKey, rows: inPart.map(({ parent }) => parent) };
-  const stored = await storedByKey(tx, table, given);
+  const parents = inPart.map(({ parent }) => parent);
+  const stored = await storedByKey(tx, table, setKey, parents);
   return reported.map((set) => {
     if (set.unread.length === 0) return set;
     const known = stored.get(rowKey(set.parent, setKey)) ?? [];

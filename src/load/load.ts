@@ -132,7 +132,7 @@ async function completeItems(
   const stored: Map<string, Row[]>[] = [];
   for (const { table: own, setKey } of [{ table, setKey: key }, ...children]) {
     const keys = partly.map(({ row }) => parentOf(row, key, setKey));
-    stored.push(await storedByKey(tx, own, { columns: setKey, rows: keys }));
+    stored.push(await storedByKey(tx, own, setKey, keys));
   }
   return items.map((item) => {
     if (item.missing === null) return item;
@@ -149,22 +149,18 @@ function completeItem(
   version: readonly string[],
 ): ShownItem {
   if (!isSame(item.row, known.row, version)) return item;
+  const { columns, unplaced } = missing;
+  const row = fill(item.row, known.row, columns);
+  const isUnplaced = unplaced !== undefined && row[unplaced.column] === null;
   return {
     ...item,
-    row: completeRow(item.row, known.row, missing),
+    row: isUnplaced ? { ...row, ...unplaced.row } : row,
     children: item.children.map((rows, index) => {
       const unread = missing.children[index] ?? [];
       const before = known.children[index] ?? [];
       return unread === 'all' ? before : completeMembers(rows, before, unread, () => true);
     }),
   };
-}
-
-function completeRow(reported: Row, known: Row, { columns, unplaced }: MissingValues): Row {
-  const row = fill(reported, known, columns);
-  return unplaced !== undefined && row[unplaced.column] === null
-    ? { ...row, ...unplaced.row }
-    : row;
 }
 
 const isSame = (reported: Row, known: Row, version: readonly string[]) =>

@@ -182,7 +182,8 @@ export const rowKey = (row: Row, columns: readonly string[]) =>
 export async function storedByKey(
   tx: Transaction,
   table: PgTable,
-  { columns, rows }: { readonly columns: readonly string[]; readonly rows: readonly Row[] },
+  columns: readonly string[],
+  rows: readonly Row[],
 ): Promise<Map<string, Row[]>> {
   const shape = shapeOf(table);
   const stored = await execute(tx).values(z.string)`
