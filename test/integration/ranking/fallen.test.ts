@@ -58,6 +58,21 @@ test('a first ranking that ends without the item of its last cursor is read agai
   expect(await ranked()).toEqual(range(1, 60).map(addressOf));
 });
 
+test('an end without the item of its cursor is no evidence for the same end of the next walk', async () => {
+  const { list, poll, ranked } = await rankedWorld();
+  let requests = 0;
+  // A list that ends at its first page for as long as three answers.
+  list.lie = (page, { cursor }) => {
+    requests += 1;
+    if (requests === 1 || requests > 4) return null;
+    return cursor === null ? { ...page, next_page_params: null } : noItems;
+  };
+
+  expect(await poll(1)).toEqual(['finished']);
+
+  expect(await ranked()).toEqual(range(1, 60).map(addressOf));
+});
+
 test.each([
   ['more factories', countsOf(101, 190)],
   ['as many, and half of them the same', countsOf(31, 90)],
