@@ -1,10 +1,11 @@
 import { expect } from 'vitest';
 import { freshDatabase } from '../harness/database.ts';
 import { chosenLies } from './stories/lies.ts';
-import { describeEnding, isWell, playStories } from './stories/story.ts';
+import { describeEnding, isWell } from './stories/ending.ts';
+import { playStories } from './stories/story.ts';
 
-/** One lie alone, or the same lie at every request. */
-const { STORY_LIE: lie = null, STORY_INSISTS: insists } = process.env;
+/** One lie alone, the same lie at every request, or more or fewer stories with plots. */
+const { STORY_LIE: lie = null, STORY_INSISTS: insists, STORY_PLOTS: plotted = '50' } = process.env;
 /** At once: while one waits for its database another one can think. */
 const players = 4;
 
@@ -21,6 +22,7 @@ export async function expectWellFrom(first: number, stories: number): Promise<vo
     seeds,
     lies: chosenLies(lie),
     insists: insists !== undefined,
+    plotted: Number(plotted),
   });
 
   const played = endings.reduce((sum, ending) => sum + ending.played.length, 0);

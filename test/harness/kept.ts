@@ -157,6 +157,8 @@ export type Requested = Pick<FaultRequest, 'operation' | 'batch' | 'cursor' | 'c
 export interface Answering extends Requested {
   /** The true page of the same list at another cursor. */
   readonly pageAt: (cursor: string | null) => Page;
+  /** The true first page of another batch. */
+  readonly firstPageOf: (batch: number) => Page;
 }
 
 /** What is served in place of a true page; null: the page. */
@@ -227,7 +229,13 @@ const asServed = (lie: PageLie, request: Requested): PageFault => ({
       if (cursor !== null) other.searchParams.set(request.cursorName, cursor);
       return serve(other).body as Page;
     };
-    const served = lie(answer.body as Page, { ...request, pageAt });
+    const firstPageOf = (batch: number) => {
+      const other = new URL(url);
+      other.searchParams.delete(request.cursorName);
+      other.pathname = other.pathname.replace(/[^/]+$/u, String(batch));
+      return serve(other).body as Page;
+    };
+    const served = lie(answer.body as Page, { ...request, pageAt, firstPageOf });
     if (served === null) return answer;
     if (!('status' in served)) return { ...answer, body: served };
     return { ...answer, ...served, body: { code: 3, message: 'invalid format of page_token' } };

@@ -24,6 +24,8 @@ export interface Scene {
   /** Cursors of the same list that were requested before this one, the latest first. */
   readonly before: readonly Requested['cursor'][];
   readonly chance: Chance;
+  /** Of a lie that is part of a plot: the lowest number at the plot's place. */
+  readonly bottom?: number;
 }
 
 interface ListScene extends Scene {
@@ -127,7 +129,8 @@ function orderField(list: OperationName): string {
   return 'ranking' in declared ? declared.ranking.total : (declared.order.fields.height[0] ?? '');
 }
 
-const numberOf = (item: Item | undefined, list: OperationName) => Number(item?.[orderField(list)]);
+export const numberOf = (item: Item | undefined, list: OperationName) =>
+  Number(item?.[orderField(list)]);
 
 /** Lower than anything is, and higher than anything will be. */
 const tooLow = ({ list }: ListScene) => (isRanked(list) ? 0 : 5);
@@ -201,8 +204,14 @@ const order = liesOf(all, {
     const owed = { cursor: next, page: { ...below, items: honest.items } };
     return { page: { ...honest, items: below.items }, owed };
   },
-  'old-page': ({ request, before: [old] }) =>
-    old === undefined ? null : request.pageAt(old).items,
+  reversed: ({ honest: { items } }) => (items.length < 4 ? null : items.toReversed()),
+  'old-page': ({ request, honest, before: [old] }) => {
+    if (old === undefined) return null;
+    const { items } = request.pageAt(old);
+    // One that overlaps the true page leaves some items out, and shows nothing that is wrong.
+    const own = new Set(honest.items.map((item) => JSON.stringify(item)));
+    return items.some((item) => own.has(JSON.stringify(item))) ? null : items;
+  },
   'old-page-and-cursor': ({ request, before, chance }) =>
     before.length === 0 ? null : request.pageAt(chance.pick(before)),
 });
@@ -220,6 +229,11 @@ const losses = [
     'parent-missing': (scene) => changedOne(scene, { parent_hash: null }),
     'parent-wrong': (scene) => changedOne(scene, { parent_hash: `0x${'e'.repeat(64)}` }),
     'dropped-block': dropOne,
+    'neighbour-blocks': ({ request: { cursor, batch, firstPageOf }, chance }) => {
+      if (cursor !== null || batch === null) return null;
+      const { items, ...page } = firstPageOf(batch + chance.pick([-1, 1]));
+      return items.length === 0 ? null : { ...page, items };
+    },
     // Below all others, on a number that has none; far above, hundreds would be read in vain.
     'blocks-invented': ({ request: { cursor, batch }, honest: { items }, chance }) => {
       if (cursor !== null || items.length > 0 || Number(batch) > 12) return null;
@@ -264,14 +278,15 @@ const times = liesOf(newestFirst, {
 /** Above every id of the world. */
 const foreignIds = 2 ** 40;
 
-/** Another chain's items at the same blocks. */
+/** Items of one of two other chains at the same blocks. */
 const foreign =
   (isHead: boolean): Falsify =>
-  ({ list, request: { cursor }, honest: { items } }) => {
+  ({ list, request: { cursor }, honest: { items }, chance }) => {
     if (items.length === 0 || (cursor === null) !== isHead) return null;
     const field = operations[list].order?.key[0]?.names[0] ?? '';
+    const first = foreignIds * chance.whole(1, 2);
     return items.map((item, place) => {
-      const id = foreignIds + scrambled(Number(item['block_number']) * 100 + place);
+      const id = first + scrambled(Number(item['block_number']) * 100 + place);
       return { ...item, [field]: hashOf(id) };
     });
   };
@@ -341,6 +356,19 @@ const listed = liesOf(['optimism-batches'], {
     request.cursor !== null || items.length === 0
       ? null
       : [batchItem({ number: chance.whole(1_000, 999_999), blocks: [1, 2] }), ...items],
+});
+
+/** What is below a plot's place is not listed, wherever it is requested: the list ends there for a while. */
+export const cuts = liesOf(all, {
+  cut: (scene) => {
+    const { list, request, honest, bottom } = scene;
+    if (bottom === undefined || honest.items.length === 0) return null;
+    const items = honest.items.filter((item) => numberOf(item, list) >= bottom);
+    const next = nextOf(scene);
+    const [below] = next === null ? [] : request.pageAt(next).items;
+    const goesOn = below !== undefined && numberOf(below, list) >= bottom;
+    return goesOn ? null : { items, next_page_params: null };
+  },
 });
 
 /** Every lie by its name; docs/guarantees.md names those that no reader can detect. */

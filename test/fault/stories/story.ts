@@ -9,7 +9,15 @@ import { isNewest, keepLists, type KeptExplorer, timeOf } from '../../harness/ke
 import { type Copier, deathsBy, openCopier, overlapMs, type Task } from './program.ts';
 import { cutOff, cutWhileAgain, type ListLie } from './lies.ts';
 import { cutList, Adversary, type PlayedLie } from './service.ts';
-import { differencesFrom, falseClaims, lateAndMissed, missedAbove, type Moment } from './truth.ts';
+import { type Plot, plotsOf } from './plots.ts';
+import {
+  differencesFrom,
+  falseClaims,
+  lateAndMissed,
+  missedAbove,
+  type Moment,
+  trueBelow,
+} from './truth.ts';
 import { blocksWithin, type Chance, chanceOf, World } from './world.ts';
 import { inWords } from '../../harness/ledger.ts';
 
@@ -25,7 +33,7 @@ interface FalseComplete {
 }
 
 /** How a run of the story ended. */
-type Ending = Awaited<ReturnType<typeof playStory>>;
+export type Ending = Awaited<ReturnType<typeof playStory>>;
 
 interface Stage {
   readonly databaseUrl: string;
@@ -37,6 +45,8 @@ interface Part {
   readonly lies: readonly ListLie[];
   /** Whether the same request may be answered falsely twice in a row. */
   readonly insists: boolean;
+  /** Of a hundred stories, how many have plots. */
+  readonly plotted: number;
 }
 
 /** The list of batches is read for their blocks. */
@@ -56,27 +66,31 @@ const honestRounds = 20;
  * rounds and dies on the way, a world that moves in between; then the service is honest. After each
  * round what is said to be complete is held against the truth.
  */
-async function playStory(stage: Stage, seed: number, { lies, insists }: Part) {
+async function playStory(stage: Stage, seed: number, { lies, insists, plotted }: Part) {
   const begunMs = performance.now();
   const { service } = stage;
   const chance = chanceOf(seed, 'story');
   const world = new World(seed);
-  // A lie that is the only one is played often, or many a story would go by without it.
-  const percent = chance.pick(lies.length === 1 ? [15, 30, 50] : [3, 8, 15, 30]);
-  const adversary = new Adversary({ seed, lies, percent, insists });
-  service.lie = (page, request) => adversary.alter(page, request);
-  const lists = listsOf(lies, chance);
-  const operations = [...new Set(lists.flatMap(withBlocks))];
   const lowestWanted = lowestOf(seed, world);
+  const rounds = chance.whole(2, 4);
+  const lists = listsOf(lies, chance);
+  const played = lies.filter(({ list }) => lists.includes(list));
+  // One lie alone, or one that is said for ever, is no plot.
+  const isPlotted = lies.length > 1 && !insists;
+  const scene = { seed, lies: played, rounds, lowestWanted };
+  const plots = isPlotted ? plotsOf(scene, plotted) : [];
+  const percent = chance.pick(sharesOf(lies, plots));
+  const adversary = new Adversary({ seed, lies, percent, insists, plots, lowestWanted });
+  service.lie = (page, request) => adversary.alter(page, request);
+  const operations = [...new Set(lists.flatMap(withBlocks))];
   const since = lowestWanted === 0 ? {} : { listSince: timeOf(lowestWanted) };
   const copier = await openCopier(stage, { url: service.url, operations, ...since });
   service.onRequest = () => copier.noteRequest();
   const play = new Play(world, { service, adversary, copier }, lowestWanted);
   try {
-    const rounds = chance.whole(2, 4);
     const isCut = lies.some(({ lie }) => lie === cutWhileAgain);
     for (let round = 0; round < rounds; round += 1) {
-      await play.lyingRound(round, chance);
+      await play.lyingRound(round, chance, plots.length > 0 ? plottedTasks : usualTasks);
       const cutChance = chanceOf(seed, `cut ${round}`);
       if (isCut && cutChance.percent(50)) await play.readAgainWhileCut(round, cutChance);
     }
@@ -95,6 +109,30 @@ async function playStory(stage: Stage, seed: number, { lies, insists }: Part) {
     await copier.close();
   }
 }
+
+/** Of a hundred answers that could be false, how many are, beside what plots say. */
+function sharesOf(lies: readonly ListLie[], plots: readonly Plot[]): readonly number[] {
+  if (plots.length > 0) return [0, 0, 3, 8];
+  // A lie that is the only one is played often, or many a story would go by without it.
+  return lies.length === 1 ? [15, 30, 50] : [3, 8, 15, 30];
+}
+
+const usualTasks: readonly (readonly Task[])[] = [
+  ['sync'],
+  ['schedule'],
+  ['schedule', 'schedule'],
+  ['again'],
+  ['repair'],
+];
+/** Most plots are about rows that are stored, of which others read little. */
+const plottedTasks: typeof usualTasks = [
+  ...usualTasks,
+  ['again'],
+  ['again'],
+  ['again'],
+  ['again', 'repair'],
+  ['sync', 'again'],
+];
 
 /** One list of those that there are lies of, mostly, so that a story is short; else all of them. */
 function listsOf(lies: readonly ListLie[], chance: Chance): readonly OperationName[] {
@@ -172,23 +210,26 @@ class Play {
     this.#lowestWanted = lowestWanted;
   }
 
-  async lyingRound(round: number, chance: Chance): Promise<void> {
+  async lyingRound(round: number, chance: Chance, choices: typeof usualTasks): Promise<void> {
     if (round > 0) this.#world.move();
     this.#begin(round, chance.pick(pausesMs));
-    const tasks: Task[] =
-      round === 0
-        ? ['sync']
-        : chance.pick<Task[]>([
-            ['sync'],
-            ['schedule'],
-            ['schedule', 'schedule'],
-            ['again'],
-            ['repair'],
-          ]);
+    const tasks: readonly Task[] = round === 0 ? ['sync'] : chance.pick(choices);
     const deaths = deathsBy(chance, 35);
     await this.#expectLate();
     for (const task of tasks) await this.#copier.work(task, new Date(this.#nowMs), deaths);
-    await this.#verify(round);
+    await this.#noteStored(await this.#verify(round));
+  }
+
+  /** Notes how much of each list is complete and true: the service says nothing twice that only it contradicts. */
+  async #noteStored(reports: readonly VerifiedFeed[]): Promise<void> {
+    const truth = this.#world.truth();
+    this.#adversary.stored = new Map();
+    for (const { operation, open } of reports) {
+      if (open.length > 0) continue;
+      const list = operation as OperationName;
+      const below = await trueBelow(this.#copier.pool, list, truth, this.#lowestWanted);
+      this.#adversary.stored.set(list, below);
+    }
   }
 
   /** The list ends early, again and again, while all that is below its end is stored. */
@@ -339,7 +380,11 @@ export async function playStories({
       try {
         await prepareDatabase(opened({ url: databaseUrl, pool }));
         for (let seed = left.shift(); seed !== undefined; seed = left.shift()) {
-          endings.push(await playStory({ databaseUrl, pool, service }, seed, part));
+          try {
+            endings.push(await playStory({ databaseUrl, pool, service }, seed, part));
+          } catch (cause) {
+            throw new Error(`the program fails in the story of seed ${seed}`, { cause });
+          }
         }
       } finally {
         await pool.end();
@@ -347,43 +392,4 @@ export async function playStories({
     }),
   );
   return endings.sort((a, b) => a.seed - b.seed);
-}
-
-/** Whether a story ended as it should: nothing false was said, no view contradicts verify, and all is well in the end. */
-export const isWell = ({ falselyComplete, contradicted, unhealed }: Ending) =>
-  falselyComplete.length + contradicted.length + unhealed.length === 0;
-
-/** How many lies are shown of a story. */
-const shownLies = 12;
-
-/** What was wrong in a story, with the command that plays it again. */
-export function describeEnding(ending: Ending, lie: string | null): string {
-  const only = lie === null ? '' : `STORY_LIE=${lie} `;
-  const repeat = `STORIES=1 STORY_SEED=${ending.seed} ${only}npm test -- adversarial`;
-  const seen = new Set<string>();
-  // What is wrong once is mostly wrong in the rounds after it too.
-  const first = ending.falselyComplete.filter(({ feed, wrong }) => {
-    const isNew = !seen.has(feed + wrong.join());
-    seen.add(feed + wrong.join());
-    return isNew;
-  });
-  const claims = first.map(({ feed, round, covered, wrong, played }) => {
-    const ranges = covered.map(({ from, to }) => `${from} to ${to}`).join(', ') || 'nothing';
-    const heard = played
-      .slice(-shownLies)
-      .map(({ lie: name, request, round: at }) => `    round ${at}: ${name}, requested ${request}`);
-    return [
-      `  round ${round}: verify says that ${feed} is complete, and covers ${ranges}`,
-      ...wrong.map((what) => `    wrong: ${what}`),
-      ...heard,
-    ].join('\n');
-  });
-  const unhealed = ending.unhealed.map((what) => `  after the honest rounds: ${what}`);
-  const contradicted = [...new Set(ending.contradicted)].map((what) => `  ${what}`);
-  return [
-    `seed ${ending.seed}; repeat with: ${repeat}`,
-    ...claims,
-    ...contradicted,
-    ...unhealed,
-  ].join('\n');
 }

@@ -123,6 +123,15 @@ const shown = 3;
  * one walk may read a list's head in one round and its end in another.
  */
 function wrongFacts(held: Facts, truths: readonly Facts[], isInside: (fact: string) => boolean) {
+  const { missing, untrue } = differing(held, truths, isInside);
+  const say = (what: string, facts: readonly string[]) =>
+    facts.length === 0
+      ? []
+      : [`${facts.length} ${what}: ${facts.toSorted().slice(0, shown).map(abridged).join(', ')}`];
+  return [...say('missing', missing), ...say('that never were', untrue)];
+}
+
+function differing(held: Facts, truths: readonly Facts[], isInside: (fact: string) => boolean) {
   const missing: string[] = [];
   const untrue: string[] = [];
   const known = new Set([...held, ...truths.flatMap((truth) => [...truth])]);
@@ -132,11 +141,7 @@ function wrongFacts(held: Facts, truths: readonly Facts[], isInside: (fact: stri
     if (truths.some((truth) => truth.has(fact) === isHeld)) continue;
     (isHeld ? untrue : missing).push(fact);
   }
-  const say = (what: string, facts: readonly string[]) =>
-    facts.length === 0
-      ? []
-      : [`${facts.length} ${what}: ${facts.toSorted().slice(0, shown).map(abridged).join(', ')}`];
-  return [...say('missing', missing), ...say('that never were', untrue)];
+  return { missing, untrue };
 }
 
 /** Batches that the list of batches has, as it is stored, and no block of which is. */
@@ -209,6 +214,19 @@ export async function differencesFrom(
   const held = await factsOf(pool, storedOf(feed));
   const isWanted = (fact: string) => !isNewest(feed) || placeOf(fact) >= lowestWanted;
   return wrongFacts(held, [factsIn(feed, truth)], isWanted);
+}
+
+/** The number below which what is stored is the truth now, as far as it is wanted. */
+export async function trueBelow(
+  pool: Pool,
+  feed: OperationName,
+  truth: Truth,
+  lowestWanted: number,
+): Promise<number> {
+  const held = await factsOf(pool, storedOf(feed));
+  const isWanted = (fact: string) => !isNewest(feed) || placeOf(fact) >= lowestWanted;
+  const { missing, untrue } = differing(held, [factsIn(feed, truth)], isWanted);
+  return Math.min(...[...missing, ...untrue].map(placeOf));
 }
 
 /** Items above what is covered that were listed since the last walk from the head began, and are not stored. */
