@@ -25,14 +25,16 @@ select chain_id, operation, feed, lower(gap), upper(gap) - 1, 'batches',
 from (
   select chain_id, operation, feed, range_agg(missing) as missing
   from (
+    -- Above the highest settled one they wait for the next batch, and nothing is missing but what has a finding.
     select target.chain_id, target.operation, feed,
-           -- Above the highest settled one they wait for the next batch, and nothing is missing but what has a finding.
-           int8multirange(int8range(lower(numbers), coalesce(settled_to + 1, upper(numbers))))
-             + int8multirange(numbers) * doubted - verified as missing
+           int8multirange(int8range(lower(numbers), coalesce(settled_to + 1, upper(numbers)))) - verified as missing
     from etl.target_batches as target
     join etl.complete_batches using (feed)
     union all
-    select chain_id, operation, feed, int8multirange(range) from etl.listed_without_blocks
+    -- Also while the newest batch is searched, when nothing says how far the list goes.
+    select chain_id, operation, feed, doubted
+    from etl.complete_batches
+    join etl.feeds using (feed)
   ) as part
   group by chain_id, operation, feed
 ) as target, unnest(missing) as gap

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { VerifyDocument } from '../../../src/status/verify.ts';
 import { whole } from '../../../src/terminal/numbers.ts';
 import { times } from '../../harness/batch-world.ts';
+import { contradictedByMovedBlock } from '../../harness/findings.ts';
 import { range } from '../../harness/kept.ts';
 import { call } from '../../harness/process.ts';
 import { pages, postedAs, world } from './listed-world.ts';
@@ -34,6 +35,18 @@ test('the first poll finds new batches behind a gap', async () => {
   expect(await latestBatch()).toBe(61);
   expect(requested.filter((number) => number > 5 && number < 60)).toEqual([]);
   expect(await open()).toEqual([]);
+});
+
+test('gaps have what a finding covers while the newest batch is searched', async () => {
+  const { poll, alsoState, database } = await world(range(1, 5));
+  await poll(0);
+  alsoState(6, [1, 2]);
+  await poll(10);
+
+  // As long as no number bounds the list.
+  await database.query('update etl.feeds set latest_batch = null');
+
+  expect(await contradictedByMovedBlock(database.pool)).toEqual([]);
 });
 
 test('a batch that the list leaves out is still read', async () => {
