@@ -99,11 +99,13 @@ async function loadItems(
 ) {
   const { table, children } = tables;
   const partly = shown.filter(({ missing }) => missing !== null);
-  // Another transaction may be adding them too: what it knows of them is stored then, and stays.
+  // Another transaction may be adding them too: what it knows of them is stored then, and stays. The others are locked with
+  // them, in the order of the upsert below, or two transactions could wait for each other.
+  const first = partly.length === 0 ? [] : shown;
   const added = await upsert(
     tx,
     table,
-    partly.map(({ row, missing, page_id }) => ({ ...row, ...missing?.unplaced?.row, page_id })),
+    first.map(({ row, missing, page_id }) => ({ ...row, ...missing?.unplaced?.row, page_id })),
     'none',
   );
   const items = partly.length === 0 ? shown : await completeItems(tx, tables, shown, partly);

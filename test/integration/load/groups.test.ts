@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { expect, inject, test } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import type { OperationName } from '../../../src/lists/registry.ts';
-import { freshDatabase } from '../../harness/database.ts';
+import { freshDatabase, untilLocked } from '../../harness/database.ts';
 import { addressOf, hashOf, load, loadOneByOne, type ServedPage } from './loader.ts';
 import { rowsOf, shown } from './observations.ts';
 
@@ -82,3 +82,29 @@ test.each(Object.keys(items) as (keyof typeof items)[])(
     );
   },
 );
+
+test('pages of the same items lock them in one order, also where one is read in part', async () => {
+  const { pool, query } = await freshDatabase();
+  // Postgres resolves no deadlock: two pages that wait for each other never end.
+  await query(`do $$ begin
+    execute format('alter database %I set deadlock_timeout = ''1h''', current_database());
+  end $$`);
+  const lower = { hash: hashOf(1), fee: '1' };
+  const upper = { hash: hashOf(2), fee: '1' };
+  await load(pool, 'user-operations', [{ page_id: 1, items: [lower, upper] }]);
+  const other = await pool.connect();
+  onTestFinished(() => other.release(true));
+  await other.query('begin');
+  await other.query(`select from explorer.user_operations where hash = '${hashOf(1)}' for update`);
+
+  const whole = load(pool, 'user-operations', [{ page_id: 2, items: [lower, upper] }]);
+  await untilLocked(pool);
+  const inPart = { ...upper, fee: {} };
+  const partly = load(pool, 'user-operations', [{ page_id: 3, items: [lower, inPart] }]);
+  await untilLocked(pool, 2);
+  await other.query('commit');
+
+  const changed = (await Promise.all([whole, partly])).map(({ size }) => size);
+  // What could not be read is in `extra` now.
+  expect(changed).toEqual([0, 1]);
+});
