@@ -172,39 +172,50 @@ async function settleBatches(ending: Ending, batches: readonly number[]): Promis
   `);
 }
 
-/** Describes batches by their blocks, before they are judged. A probe that finds none leaves no row: the batch may come. */
+/**
+ * Describes batches by their blocks, and notes that they are read, before they are judged: what is beside an unread number
+ * stays as it was. A probe that finds none leaves no row: the batch may come.
+ */
 async function describeBatches({ list, tx, walk }: Ending, batches: readonly number[]) {
   const { states } = tablesOf(list);
   await tx.execute(sql`
-    insert into ${states} as t (
-      chain_id, batch_number, state, blocks_count, first_height, last_height,
-      is_contiguous, is_linked, walked_at, page_id, first_seen_at, updated_at
-    )
-    select ${walk.chain_id}::bigint, number, 'open', blocks, lowest, highest,
-           highest - lowest + 1 = blocks, case when blocks > 0 then unlinked = 0 end,
-           now(), ${walk.page_id}::bigint, ${sql.raw(changeTime)}, ${sql.raw(changeTime)}
-    from unnest(${sql.param(batches)}::bigint[]) as number,
-         etl.count_blocks(${walk.chain_id}, ${list.name}, number)
-    where blocks > 0
-      or not ${walk.scope.probe ?? false}
-      or exists (
-        select from ${states} as known
-        where known.chain_id = ${walk.chain_id} and known.batch_number = number
+    with described as (
+      insert into ${states} as t (
+        chain_id, batch_number, state, blocks_count, first_height, last_height,
+        is_contiguous, is_linked, walked_at, page_id, first_seen_at, updated_at
       )
-    order by number
-    on conflict (chain_id, batch_number) do update
-    set blocks_count = excluded.blocks_count,
-        first_height = excluded.first_height,
-        last_height = excluded.last_height,
-        is_contiguous = excluded.is_contiguous,
-        is_linked = excluded.is_linked,
-        walked_at = excluded.walked_at,
-        updated_at = excluded.updated_at,
-        page_id = greatest(t.page_id, excluded.page_id)
-    where (t.blocks_count, t.first_height, t.last_height, t.is_contiguous, t.is_linked)
-          is distinct from
-          (excluded.blocks_count, excluded.first_height, excluded.last_height,
-           excluded.is_contiguous, excluded.is_linked)
+      select ${walk.chain_id}::bigint, number, 'open', blocks, lowest, highest,
+             highest - lowest + 1 = blocks, case when blocks > 0 then unlinked = 0 end,
+             now(), ${walk.page_id}::bigint, ${sql.raw(changeTime)}, ${sql.raw(changeTime)}
+      from unnest(${sql.param(batches)}::bigint[]) as number,
+           etl.count_blocks(${walk.chain_id}, ${list.name}, number)
+      where blocks > 0
+        or not ${walk.scope.probe ?? false}
+        or exists (
+          select from ${states} as known
+          where known.chain_id = ${walk.chain_id} and known.batch_number = number
+        )
+      order by number
+      on conflict (chain_id, batch_number) do update
+      set blocks_count = excluded.blocks_count,
+          first_height = excluded.first_height,
+          last_height = excluded.last_height,
+          is_contiguous = excluded.is_contiguous,
+          is_linked = excluded.is_linked,
+          walked_at = excluded.walked_at,
+          updated_at = excluded.updated_at,
+          page_id = greatest(t.page_id, excluded.page_id)
+      where (t.blocks_count, t.first_height, t.last_height, t.is_contiguous, t.is_linked)
+            is distinct from
+            (excluded.blocks_count, excluded.first_height, excluded.last_height,
+             excluded.is_contiguous, excluded.is_linked)
+      returning t.batch_number
+    )
+    insert into etl.batch_coverage as kept (feed, read, verified)
+    select ${walk.feed}, range_agg(int8range(batch_number, batch_number + 1)), '{}'
+    from described
+    having count(*) > 0
+    on conflict (feed) do update set read = kept.read + excluded.read
   `);
 }
 

@@ -180,3 +180,52 @@ test('after any walks, the verified batches are those of a plain model', async (
 
   expect(settledSeen.count).toBeGreaterThan(20);
 });
+
+/** A database and a function that ends walks in it, for one feed with a target. */
+async function feedOf(target: string) {
+  const { query, db } = await freshDatabase();
+  await query(
+    `insert into etl.feeds (chain_id, operation, kind, settings, target_numbers)
+       values (1, 'optimism-batch-blocks', 'numbered', '{}', $1)`,
+    [target],
+  );
+  let pages = 0;
+  const end = async (...walks: readonly Walk[]) => {
+    for (const walk of walks)
+      await endWalk(db, { chain_id: 1, page_id: (pages += 1), run_id: 1 }, walk);
+  };
+  const verified = async () => {
+    expect(await query(differing, ['1/optimism-batch-blocks'])).toEqual([]);
+    const rows = await query(
+      `select batch_number::int as batch from explorer.read_batches where is_verified order by 1`,
+    );
+    return rows.map(({ batch }) => batch);
+  };
+  return { query, end, verified };
+}
+
+test('the last number to be read below a lowest batch withdraws what it does not confirm', async () => {
+  const { query, end, verified } = await feedOf('{[3,)}');
+  await end(...honestWalks.filter(({ batch }) => batch >= 3));
+  expect(await verified()).toEqual([3, 4, 5, 6]);
+
+  await query(`update etl.feeds set target_numbers = '{[1,)}'`);
+  await end(servedAs(2));
+  expect(await verified()).toEqual([3, 4, 5, 6]);
+  await end(servedAs(1));
+  expect(await verified()).toEqual([4, 5, 6]);
+  await end(servedAs(2), servedAs(1));
+  expect(await verified()).toEqual([1, 2, 3, 4, 5, 6]);
+});
+
+test('an empty number that became unread is verified by the walk that reads it', async () => {
+  const { query, end, verified } = await feedOf('{[1,)}');
+  await end(servedAs(1), servedAs(2), ...honestWalks.filter(({ batch }) => batch >= 3));
+  await end(servedAs(1), servedAs(2));
+  expect(await verified()).toEqual([1, 2, 3, 4, 5, 6]);
+
+  await query('delete from explorer.read_batches where batch_number = 2');
+  await query(`select etl.recount_batches('%')`);
+  await end(servedAs(2));
+  expect(await verified()).toEqual([1, 2, 3, 4, 5, 6]);
+});
