@@ -221,10 +221,13 @@ async function walkAgain({ tx, run }: Planning, those: SQL): Planned {
     limit 1
   `;
   if (batch === null) return null;
-  const { wants, entry, known } = await execute(tx).one(batchReadShape)`
+  const read = await execute(tx).row(batchReadShape)`
     select wants, entry, known
     from etl.batch_read(${run.chain_id}, ${run.operation}, ${batch})
   `;
+  // A repair that commits meanwhile makes it unread.
+  if (read === null) return walkOf(batch);
+  const { wants, entry, known } = read;
   if (wants === 'bottom') return { ...walkOf(batch), cursor: entry };
   return walkOf(batch, wants === 'top' && known !== null ? { known } : {});
 }
