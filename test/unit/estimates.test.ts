@@ -70,7 +70,7 @@ const batches = {
   blocksPerNumber: 200,
   perDay: 100,
   blocksEach: 200,
-  pageItems: null,
+  pageItems: null as number | null,
 };
 const estimateBatches = (facts: typeof batches | null, settings: object = {}) =>
   numberedKind(optimismBatchBlocks).estimate(facts, { ...wanted, ...settings }, how);
@@ -83,6 +83,10 @@ describe('the estimate for batches', () => {
       likely: null,
       most: 290,
     });
+  });
+
+  test('is nothing once all are read, even if no page had a block', () => {
+    expect(estimateBatches({ ...batches, read: 1_000, pageItems: 0 }).history).toEqual(none);
   });
 
   test('follows from those that were read', () => {

@@ -142,7 +142,7 @@ function dailyUpkeep(
 }
 
 const pagesOf = (blocks: number, { pageItems }: BatchFacts, pageSize: number) =>
-  Math.max(1, blocks / (pageItems ?? pageSize) + halfPage);
+  Math.max(1, blocks / Math.max(1, pageItems ?? pageSize) + halfPage);
 
 /** Lists by number, one for each: the newest numbers are found, and followed. */
 export const numberedKind = (
