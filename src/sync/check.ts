@@ -216,10 +216,11 @@ async function lookAt(
     position: step.position,
   };
   const rows = suspicion === null ? [] : rowsOf(reader.operation, envelope.items, place);
+  const mayMove = page.isFromTop || reader.operation.order === null;
   const isSame =
     suspicion !== null &&
     suspicion === before?.suspicion &&
-    listsTheSame(before.rows, rows, page.isFromTop || reader.operation.order === null);
+    listsTheSame(before.rows, rows, mayMove ? suspicion : null);
   const look: Look = { page, rows, suspicion, isSame, isContested: false, verdict: unsupported };
   return suspicion === 'end' ? { ...look, ...(await judgeEnd(look, before, context)) } : look;
 }
@@ -284,12 +285,20 @@ async function requestAgain(page: JudgedPage, context: RecheckContext): Promise<
 const placesOf = (rows: readonly ItemRows[]) =>
   new Set(rows.map(({ key, height }) => `${height} ${key}`));
 
-/** Whether two answers list the same. A head, and a list without an order, may move between them: most rows stay. */
-function listsTheSame(a: readonly ItemRows[], b: readonly ItemRows[], mayMove: boolean): boolean {
+/**
+ * Whether two answers list the same. A head, and a list without an order, may move between them: most rows stay. What is gone
+ * from an end is not listed after it either.
+ */
+function listsTheSame(
+  a: readonly ItemRows[],
+  b: readonly ItemRows[],
+  moving: Suspicion | null,
+): boolean {
   const [before, after] = [placesOf(a), placesOf(b)];
   const most = Math.max(before.size, after.size);
   const common = before.intersection(after).size;
-  return common === most || (mayMove && common * 2 > most);
+  if (common === most || moving === null) return common === most;
+  return common * 2 > most && (moving !== 'end' || common === before.size);
 }
 
 /** A synthetic cursor may be refused: then it says nothing. */

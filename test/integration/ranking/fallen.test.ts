@@ -73,6 +73,21 @@ test('an end without the item of its cursor is no evidence for the same end of t
   expect(await ranked()).toEqual(range(1, 60).map(addressOf));
 });
 
+test('a last page that lacks factories once, as it is requested again, hides none', async () => {
+  const { list, poll, ranked } = await rankedWorld();
+  let answers = 0;
+  list.lie = (page) => {
+    if (page.next_page_params !== null) return null;
+    answers += 1;
+    return answers === 2 ? { ...page, items: page.items.slice(0, -2) } : null;
+  };
+
+  expect(await poll(1)).toEqual(['finished']);
+
+  expect(answers).toBe(3);
+  expect(await ranked()).toEqual(range(1, 60).map(addressOf));
+});
+
 test.each([
   ['more factories', countsOf(101, 190)],
   ['as many, and half of them the same', countsOf(31, 90)],
