@@ -126,10 +126,10 @@ interface RereadRange extends Feed {
 /** Batches that may wait above the highest verified one: newest, filling, awaiting an update. */
 const headLimit = 3;
 
-/** As SQL: numbers to refetch are below it; if many wait above the highest verified batch, the lowest few, which the others need. */
-const readBelow = (range: RereadRange) => sql`coalesce(
+/** As SQL: the highest number to refetch; if many wait above the highest verified batch, the lowest few, which the others need. */
+const readUpTo = (range: RereadRange) => sql`coalesce(
   (
-    select batch_number
+    select lag(batch_number) over (order by batch_number)
     from etl.batch_states
     where ${isOf(range)} and not is_verified and blocks_count > 0
       and batch_number between ${range.from} and ${range.to}
@@ -144,7 +144,7 @@ const readBelow = (range: RereadRange) => sql`coalesce(
     order by batch_number
     offset ${headLimit} limit 1
   ),
-  ${range.to}::bigint + 1
+  ${range.to}::bigint
 )`;
 
 /** As SQL: more blocks may have come: there were none, the last read brought some, or the batch is a whole chain. */
@@ -167,8 +167,7 @@ const isRested = (feed: Feed, at: Date) => hasRested(walksOf(feed, sql`batch_num
 const isUnverified = (range: RereadRange) => sql`
   ${isOf(range)}
   and not is_verified
-  and batch_number >= ${range.from}
-  and batch_number < ${readBelow(range)}
+  and batch_number between ${range.from} and ${readUpTo(range)}
   and ${range.isDueNow}
 `;
 
