@@ -214,9 +214,10 @@ const batchReadShape = () =>
 async function walkAgain({ tx, run }: Planning, those: SQL): Planned {
   const batch = await execute(tx).value(z.number)`
     select batch_number::float8
-    from etl.batch_standing
+    from etl.batch_standing as standing
     where ${those} and not ${isUnderWay(run, sql`batch_number`)}
-    order by batch_number desc
+    -- By the column, not by what is selected: the index has them in order, so that only one is judged.
+    order by standing.batch_number desc
     limit 1
   `;
   if (batch === null) return null;
