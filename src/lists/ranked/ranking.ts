@@ -360,12 +360,13 @@ const holdAgainstKnown = (
     from ${namesOf(list).table}
     where chain_id = ${chain_id} and rank is not null
     union all
-    -- The cursor of an empty last page names an item, so such an end is no evidence.
-    select 'walk', key, position, state = 'finished' and not exists (
-      select from etl.pages where walk_id = walk.id and items = 0 and cursor_out is null
-    )
+    select 'walk', key, position, has_end
     from etl.ranking_entries join (
-      select id, state from etl.walks
+      -- The cursor of an empty last page names an item, so such an end is no evidence.
+      select id, state = 'finished' and not exists (
+        select from etl.pages where walk_id = walks.id and items = 0 and cursor_out is null
+      ) as has_end
+      from etl.walks
       where run_id = ${run_id} and id <> ${walk_id} order by id desc limit 1
     ) as walk on walk_id = walk.id
   ), judged as (
