@@ -49,7 +49,9 @@ test.each([
   [
     'of the queue',
     working,
-    (url: string) => new Pool(connectionConfig({ ...named, url, dbTimeouts: workTimeouts })),
+    // As pg-boss makes one: it listens to the errors of the pool.
+    (url: string) =>
+      new Pool(connectionConfig({ ...named, url, dbTimeouts: workTimeouts })).on('error', () => {}),
   ],
 ])('a session %s has the settings of the program, not of its role', async (_, wanted, open) => {
   const { owner } = await ownedWith(settings);
