@@ -107,7 +107,7 @@ export default defineConfig({
     globalSetup: ['test/harness/global-setup.ts'],
     setupFiles: ['test/harness/plan-once.ts'],
     // The default is one for a machine of two cores; many tests wait for a time of the program.
-    maxWorkers: 4,
+    maxWorkers: 6,
     teardownTimeout: limitsMs.citus,
     sequence: { sequencer: LongestFirst },
     projects: [
