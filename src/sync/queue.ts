@@ -208,17 +208,22 @@ interface SliceWork {
   readonly job: JobWithMetadata<FeedLane>;
 }
 
-/** Fetches due slices of the lanes that a process works on. Those of other lanes are for others, who would miss them meanwhile. */
+/**
+ * Fetches due slices of the lanes that a process works on; null: of all. Those of other lanes are for others, who would miss them
+ * meanwhile.
+ */
 export async function fetchSlices(
   { db, boss }: Pick<SliceWork, 'db' | 'boss'>,
-  works: (lane: FeedLane) => boolean,
+  works: ((lane: FeedLane) => boolean) | null,
   batchSize: number,
 ): Promise<readonly JobWithMetadata<FeedLane>[]> {
+  const how = { batchSize, includeMetadata: true } as const;
+  if (works === null) return boss.fetch<FeedLane>(sliceQueue, how);
   const lanes = await execute(db).values(feedLaneShape)`
     select ${laneOfRow} from etl.lanes join etl.feeds using (feed)
   `;
   const ignoreGroups = lanes.filter((lane) => !works(lane)).map(laneName);
-  return boss.fetch<FeedLane>(sliceQueue, { batchSize, includeMetadata: true, ignoreGroups });
+  return boss.fetch<FeedLane>(sliceQueue, { ...how, ignoreGroups });
 }
 
 /** Whether this worker still had the job; else another one has taken it over. */

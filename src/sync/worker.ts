@@ -121,7 +121,7 @@ function openChanges({ db, aside, now }: Pick<WorkerOptions, 'db' | 'aside' | 'n
  * @param beat shows that the process lives; whether a lane was lost with another one
  */
 async function takeSlices(
-  { boss, aside, log, concurrency, report, works }: WorkerOptions,
+  { boss, aside, log, concurrency, report, kind, works }: WorkerOptions,
   workOn: (job: JobWithMetadata<FeedLane>) => Promise<'done' | 'left'>,
   beat: () => Promise<boolean>,
   signal: AbortSignal,
@@ -149,7 +149,8 @@ async function takeSlices(
   const take = async () => {
     const batchSize = concurrency - running.size;
     if (batchSize === 0) return;
-    const jobs = await fetchSlices({ boss, db: aside }, works, batchSize);
+    // A start works on all lanes.
+    const jobs = await fetchSlices({ boss, db: aside }, kind === 'start' ? null : works, batchSize);
     for (const job of jobs) running.set(job, start(job));
   };
   const touch = async () => {
