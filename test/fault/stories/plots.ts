@@ -14,7 +14,7 @@ interface Scheme {
   readonly b: RegExp;
 }
 
-const any = /./u;
+const anything = /./u;
 const ends = /^(?:end-|cut$)/u;
 const outages = /^(?:end-empty|first-empty|empty-goes-on|cut$)/u;
 /** Items of another page, batch or chain. */
@@ -27,15 +27,15 @@ const times = /^times?-/u;
 
 const schemes: readonly Scheme[] = [
   // Answers to one request that alternate.
-  { acts: 'A B A B', a: any, b: any },
+  { acts: 'A B A B', a: anything, b: anything },
   { acts: 'A B A B', a: ends, b: ends },
   { acts: 'A B A B', a: foreign, b: foreign },
-  { acts: 'A - A - A', a: any, b: any },
-  { acts: 'A A B', a: foreign, b: any },
-  { acts: 'A A B', a: any, b: any },
+  { acts: 'A - A - A', a: anything, b: anything },
+  { acts: 'A A B', a: foreign, b: anything },
+  { acts: 'A A B', a: anything, b: anything },
   // What is false for a moment, and false otherwise later.
-  { acts: 'A - B', a: any, b: any },
-  { acts: 'A | B', a: any, b: any },
+  { acts: 'A - B', a: anything, b: anything },
+  { acts: 'A | B', a: anything, b: anything },
   { acts: 'A | | B', a: foreign, b: foreign },
   // Evidence is taken away before an end says that nothing is there.
   { acts: 'A* | B', a: disorder, b: ends },
@@ -44,10 +44,10 @@ const schemes: readonly Scheme[] = [
   { acts: 'A* | | B!', a: misplaced, b: ends },
   { acts: 'A B+', a: disorder, b: ends },
   { acts: 'A* | B', a: times, b: ends },
-  { acts: 'A* | A* | B+', a: any, b: ends },
+  { acts: 'A* | A* | B+', a: anything, b: ends },
   // A short outage.
-  { acts: 'B+', a: any, b: outages },
-  { acts: 'A B+ A', a: any, b: outages },
+  { acts: 'B+', a: anything, b: outages },
+  { acts: 'A B+ A', a: anything, b: outages },
 ];
 
 interface Act {
