@@ -129,7 +129,8 @@ export async function runSync(database: UsedDatabase, run: SyncRun): Promise<Syn
   }
 }
 
-const syncShared = async (database: UsedDatabase, run: SyncRun) =>
+/** As `runSync`, with an engine that later syncs of the same settings use too. */
+export const syncShared = async (database: UsedDatabase, run: SyncRun) =>
   syncWith(await sharedEngine(database, settingsFor(run), run), run);
 
 function syncWith(engine: Engine, run: SyncRun): Promise<SyncResult[]> {

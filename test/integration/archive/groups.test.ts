@@ -11,7 +11,7 @@ const times = ['first_seen_at', 'observed_at'];
 /** A chain that moves, whose lists show items and addresses more than once, and differently. */
 const chain = {
   ...plainChain,
-  userOperations: 200,
+  userOperations: inject('isLong') ? 200 : 100,
   batches: { first: 1, count: 3, blocks: 60 },
   generation: 'v10',
   oddities: ['duplicates-in-page', 'duplicates-across-pages', 'missing-hash', 'max-wei'],

@@ -10,7 +10,7 @@ import { copyOf, opened, sharedDatabase } from '../../harness/database.ts';
 import { testKey } from '../../harness/explorer.ts';
 import { addressOf, hashOf } from '../../harness/kept.ts';
 import { call } from '../../harness/process.ts';
-import { plainChain, runSync, settingsFor } from '../../harness/sync.ts';
+import { plainChain, syncShared, settingsFor } from '../../harness/sync.ts';
 import { openLake } from '../export/lake.ts';
 import { blocksOfNumber, type Bundle, serveToys } from './toy-server.ts';
 import { createToyTables, toyNames } from './toys.ts';
@@ -78,7 +78,7 @@ async function world() {
     settings: () => settingsFor(run),
     sync: async () => {
       const operations = [...toyNames, 'optimism-batch-blocks'];
-      const results = await runSync(database, { ...run, operations });
+      const results = await syncShared(database, { ...run, operations });
       expect(results.map(({ state, reason }) => ({ state, reason }))).toEqual(
         results.map(() => ({ state: 'finished', reason: null })),
       );

@@ -130,7 +130,7 @@ const oneHigh = (page: Page): Page => ({
   })),
 });
 
-test.each([2, ...inLong(5), pages])(
+test.each([2, ...inLong(5, pages)])(
   'page %i of a first reading, with all numbers one too high, confirms none of them',
   async (nth) => {
     const { list, sync, removed, expectComplete, expectNothingHidden } = await lyingList();
