@@ -95,18 +95,27 @@ export async function relationSources(
 /** The day of rows without a time. */
 const noDay = '__HIVE_DEFAULT_PARTITION__';
 
-/** As of when an export reads: a bound below which nothing changes any more, in µs, and each chain's currency. */
+/**
+ * As of when an export reads: a bound below which nothing changes any more, in µs, and each chain's currency; and of
+ * what, for the bound says nothing of another database, nor of a copy that a failover has made the primary.
+ */
 export async function readMoment(pool: Pool): Promise<Moment> {
   const [moment] = await rowsOf(
     pool,
     () => momentSchema,
     `select (extract(epoch from greatest(explorer.changes_until(), 'epoch')) * 1000000)::float8 as until,
-            coalesce((select jsonb_object_agg(chain_id, concat(native_symbol, native_decimals)) from explorer.chains), '{}') as natives`,
+            coalesce((select jsonb_object_agg(chain_id, concat(native_symbol, native_decimals)) from explorer.chains), '{}') as natives,
+            (select concat_ws('/', system_identifier, timeline_id, oid)
+             from pg_control_system(), pg_control_checkpoint(), pg_database where datname = current_database()) as origin`,
   );
-  return moment ?? { until: 0, natives: {} };
+  return moment ?? { until: 0, natives: {}, origin: '' };
 }
 
-const momentSchema = z.object({ until: z.number(), natives: z.record(z.string(), z.string()) });
+const momentSchema = z.object({
+  until: z.number(),
+  natives: z.record(z.string(), z.string()),
+  origin: z.string(),
+});
 type Moment = z.infer<typeof momentSchema>;
 
 type Writer = ReturnType<typeof parquetFile>;
@@ -156,10 +165,10 @@ async function changedPart(source: Source, target: Sink, contents: Contents): Pr
   };
 }
 
-/** Differs if a file of the part would have other columns, or amounts in another currency. */
+/** Differs if a file of the part would have other columns, amounts in another currency, or rows of another database. */
 const columnsOf = ({ text }: Source, { format, moment }: Sink, part: string): string =>
   createHash('sha256')
-    .update(text + format + (moment.natives[/\d+/u.exec(part)?.[0] ?? ''] ?? ''))
+    .update(text + format + moment.origin + (moment.natives[/\d+/u.exec(part)?.[0] ?? ''] ?? ''))
     .digest('base64url')
     .slice(0, 12);
 

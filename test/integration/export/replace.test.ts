@@ -1,6 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { call } from '../../harness/process.ts';
 import { days, exportChanges } from './days.ts';
 
 const dayOf = (day: number) => `"timestamp"::date = '2026-01-0${day}'`;
@@ -113,6 +114,21 @@ test('--changed misses no change that committed after later ones', async () => {
   await lake.exported(exportChanges);
 
   expect(await fees()).toEqual(['10/01: 3', '10/02: 2', '8453/01: 1', '8453/02: 1']);
+});
+
+// Their numbers of rows are equal, and those of the other one are older than the folder.
+test('--changed exports again what was written from another database', async () => {
+  const other = await days(2);
+  await other.change(3);
+  const { lake, publish, fees } = await days(2);
+  await other.publish();
+  await publish();
+  await lake.exported(exportChanges);
+
+  const env = { DATABASE_URL: other.database.url };
+  expect((await call(['export', ...exportChanges, '--to', lake.folder], { env })).code).toBe(0);
+
+  expect(await fees()).toEqual(['10/01: 3', '10/02: 3', '8453/01: 3', '8453/02: 3']);
 });
 
 test("--changed exports again what was written with other columns or in another currency's units", async () => {
