@@ -247,6 +247,11 @@ async function releaseBlocks({ list, tx, walk }: Ending): Promise<void> {
             select from etl.batch_standing
             where ${isOfBatch(list, walk)}
               and times_seen > 0 and bottom is null and not meets_above
+          ) and not exists (
+            -- One that failed in between may have met some.
+            select from etl.walks
+            where feed = ${walk.feed} and batch = ${walk.scope.batch} and items > 0
+              and id > (select walk_id from etl.batch_observations where ${isOfBatch(list, walk)})
           )
           -- One hash has one height: the other was a wrong number.
           or exists (

@@ -6,6 +6,7 @@ import {
   honestly,
   type KeptBatch,
   type KeptBlock,
+  noItems,
   range,
 } from '../../harness/kept.ts';
 import { inLong } from '../../harness/long-cases.ts';
@@ -129,4 +130,25 @@ test.each<readonly [string, number, readonly KeptBlock[]]>([
 
   expect(await states()).toMatchObject({ 5: 'settled', 6: 'open' });
   expect((await verify()).open).toEqual([]);
+});
+
+test('a batch keeps its blocks if a walk that failed met some between two that were empty', async () => {
+  const { list, poll, membersOf, states } = await batchWorld(5);
+  await poll(0);
+  const empty: typeof list.lie = (_, { batch }) => (batch === 5 ? noItems : null);
+  list.lie = empty;
+  expect(await poll(10)).toContain(5);
+  list.lie = (page, { batch, cursor }) =>
+    batch === 5 && cursor !== null ? { ...page, next_page_params: { block_number: cursor } } : null;
+  await expect(poll(20)).rejects.toThrow(/./u);
+  list.lie = empty;
+  expect(await poll(30)).toContain(5);
+
+  const ofFive = range(1_000 + 5 * batchBlocks, 999 + 6 * batchBlocks);
+  expect(await membersOf(ofFive[0] ?? 0, ofFive.at(-1) ?? 0)).toEqual(ofFive.map(() => 5));
+  expect(await states()).toMatchObject({ 5: 'open' });
+
+  await poll(40);
+
+  expect(await states()).toMatchObject({ 5: 'empty' });
 });
