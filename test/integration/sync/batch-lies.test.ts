@@ -152,3 +152,17 @@ test('a batch keeps its blocks if a walk that failed met some between two that w
 
   expect(await states()).toMatchObject({ 5: 'empty' });
 });
+
+test('the search for the newest batch passes no number whose first page once is empty and leads on', async () => {
+  const { list, poll, states } = await batchWorld(5);
+  const misled = new Set<number | null>();
+  list.lie = (_, { batch }) => {
+    if (misled.has(batch)) return null;
+    misled.add(batch);
+    return { items: [], next_page_params: { block_number: 500 } };
+  };
+
+  await poll(0);
+
+  expect(await states()).toMatchObject({ 1: 'settled', 4: 'settled', 5: 'open' });
+});
