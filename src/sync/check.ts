@@ -236,7 +236,7 @@ async function judgeEnd(
   { page, rows, isSame }: Look,
   before: Look | null,
   context: RecheckContext,
-): Promise<Pick<Look, 'verdict' | 'isContested'>> {
+): Promise<Pick<Look, 'verdict' | 'isContested'> & Partial<Pick<Look, 'page'>>> {
   const { envelope, order, isOther } = page;
   const { walk, reader, step } = context;
   const { db, operation, pageSize } = reader;
@@ -256,23 +256,27 @@ async function judgeEnd(
   // A cursor that was returned a moment ago is evidence: only a later reading asks whether its item has left.
   const mayHaveLeft = question !== null && (question.only === null || step.sequence === walk.pages);
   const isAgain = isSame && before?.isContested === true;
-  const isGone = mayHaveLeft && isAgain && (await endsAt(question, page, context));
-  return { verdict: isGone ? unsupported : verdict, isContested: true };
+  if (!mayHaveLeft || !isAgain) return { verdict, isContested: true };
+  const { cursor } = question;
+  const at = { ...step, cursor, previousLast: null, expected: null };
+  const answer = await requestAgain(page, { ...context, step: at, cursor }).catch(nullIfRefused);
+  if (answer === null) return { verdict, isContested: true };
+  // The ledger counts the requests that led to a page.
+  const { attempts } = answer.facts;
+  return {
+    verdict: endsAt(question, answer) ? unsupported : verdict,
+    isContested: true,
+    page: { ...page, facts: { ...page.facts, attempts } },
+  };
 }
 
 /** Whether the list ends at a position: a request there lists nothing, or only the item above. */
-async function endsAt(
-  { cursor, only }: EndQuestion,
-  page: JudgedPage,
-  context: RecheckContext,
-): Promise<boolean> {
-  const step = { ...context.step, cursor, previousLast: null, expected: null };
-  const answer = await requestAgain(page, { ...context, step, cursor }).catch(nullIfRefused);
-  const { next, unreadable, items } = answer?.envelope ?? {};
+function endsAt({ only }: EndQuestion, { envelope, order }: JudgedPage): boolean {
+  const { next, unreadable, items } = envelope;
   if (next !== null || unreadable !== null) return false;
-  if (only === null) return items?.length === 0;
-  const [first] = answer?.order?.inOrder ?? [];
-  return items?.length === 1 && first?.height === only.height && first.key === only.key;
+  if (only === null) return items.length === 0;
+  const [first] = order?.inOrder ?? [];
+  return items.length === 1 && first?.height === only.height && first.key === only.key;
 }
 
 /** Makes a request once more, or another one at the same place; its attempts are added to the page's. */

@@ -41,6 +41,19 @@ test('a page without the field next_page_params ends no list, however often it i
   await expectComplete();
 });
 
+test('the ledger counts the requests that show whether the last operation has left', async () => {
+  const { list, sync, query, removed } = await copiedList({}, oneEach(1, 30));
+  list.operations = oneEach(2, 30);
+  const [{ id }] = await query('select max(id) as id from etl.pages');
+
+  const requests = await sync({ again: true });
+
+  expect(await removed()).toHaveLength(1);
+  expect(
+    await query(`select sum(attempts)::int as attempts from etl.pages where id > ${id}`),
+  ).toEqual([{ attempts: requests }]);
+});
+
 /** A cursor that names no operation, below all of a list that begins at block 20. */
 const farDown = { page_token: `19,0x${'f'.repeat(64)}`, page_size: pageSize };
 
