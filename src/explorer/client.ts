@@ -1,4 +1,4 @@
-import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
+import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
 import { failures, systemLabel } from '../failure.ts';
 import { createRedactor } from '../redact.ts';
 import { ExplorerError } from './error.ts';
@@ -255,7 +255,7 @@ const unconnected = new WeakSet<Error>();
 /** URLs of proxies, empty if absent, and the hosts that need none. */
 export type ProxyOptions = EnvHttpProxyAgent.Options;
 
-/** Connections that clients share. `close` waits for the requests under way. A proxy hides which were never made. */
+/** Connections that clients share. `close` waits for the requests under way. */
 export function openConnections(
   given: Partial<Timeouts> = {},
   proxy: ProxyOptions | null = null,
@@ -270,10 +270,14 @@ export function openConnections(
     bodyTimeout: timeouts.bodyMs,
     maxResponseSize: maxBodyBytes,
   };
-  if (proxy !== null) return new EnvHttpProxyAgent({ ...options, ...proxy });
-  return new Agent(options).on('connectionError', (_origin, _targets, error) =>
-    unconnected.add(error),
-  );
+  // Each connection, to a proxy too, or through one: its agent reports none, and gives a plain one no limits.
+  const factory = (origin: string | URL, own: Pool.Options) =>
+    new Pool(origin, { ...options, ...own }).on('connectionError', (_origin, _targets, error) =>
+      unconnected.add(error),
+    );
+  return proxy === null
+    ? new Agent({ ...options, factory })
+    : new EnvHttpProxyAgent({ ...options, ...proxy, factory });
 }
 
 function refusalOf(

@@ -26,6 +26,36 @@ describe('a request that never left gives its slot back:', () => {
   });
 });
 
+describe('behind a proxy, a request that never left gives its slot back:', () => {
+  test.each<[string, string, () => string | Promise<string>]>([
+    ['no proxy at the port', 'http:', () => closed],
+    ['no proxy at the port, of TLS', 'https:', () => closed],
+    [
+      'a proxy that reaches no explorer',
+      'https:',
+      () => serveBytes('HTTP/1.1 502 Bad Gateway\r\n\r\n'),
+    ],
+  ])('%s', async (_what, protocol, open) => {
+    const proxy = { httpProxy: await open(), noProxy: '' };
+    const { fail, slots, givenBack } = start(`${protocol}//explorer.test`, { proxy });
+    expect(await fail()).toMatchObject({ failure: 'unreachable', status: null });
+    expect(slots).toHaveLength(4);
+    expect(givenBack).toEqual(slots);
+  });
+});
+
+test('an answer through a proxy is cut at the largest body, and is paid', async () => {
+  const { baseUrl: httpProxy } = await serve((_request, response) => {
+    const more = (): void => void (response.destroyed || response.write('x'.repeat(1_000), more));
+    more();
+  });
+  const proxy = { httpProxy, noProxy: '' };
+  const limits = { maxBodyBytes: 10_000, timeouts: { totalMs: 2_000 } };
+  const { fail, givenBack } = start('http://explorer.test', { ...once, ...limits, proxy });
+  expect(await fail()).toMatchObject({ failure: 'envelope-invalid' });
+  expect(givenBack).toEqual([]);
+});
+
 test('a server without TLS is named in no words of OpenSSL', async () => {
   const baseUrl = (await serveBytes('no TLS\r\n')).replace('http:', 'https:');
   expect((await start(baseUrl, once).fail()).detail).toBe('no TLS connection can be agreed on');
