@@ -5,7 +5,7 @@ import { errorOf } from '../failure.ts';
 export class StandbyError extends errorOf('standby') {
   constructor() {
     super(
-      'this Postgres is a standby: only verify, plan, query, export, db shell and quarantine list work on it. Name the primary.',
+      'this Postgres is a standby: only verify, plan, query, export, mcp, db shell and quarantine list work on it. Name the primary.',
     );
   }
 }

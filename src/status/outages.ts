@@ -56,7 +56,9 @@ export function withFault(
   const isKnown = failure !== null && failure !== 'not-stored';
   const isLasting = isLastingFault(error);
   const code = isLasting ? 'database-failing' : 'database-unreachable';
-  const sentence = `The database ${how}: ${describeDatabaseError(error)}.`;
+  // Our own errors are sentences.
+  const why = describeDatabaseError(error).replace(/\.$/u, '');
+  const sentence = `The database ${how}: ${why}.`;
   const command = isKnown ? 'explorer-etl check --no-requests' : null;
   const reason: Reason = {
     code,

@@ -18,6 +18,7 @@ import { call, configFolder, eventually, expectOneMessage } from '../harness/pro
 import { freshDirectory } from '../harness/database.ts';
 import { freePort } from '../harness/ports.ts';
 import { plainChain } from '../harness/sync.ts';
+import { feedsOf, openSession } from './mcp-session.ts';
 
 const chain: SimulatedChain = {
   ...plainChain,
@@ -65,9 +66,21 @@ test('on a streaming standby, commands that read work, and others say that it is
   expect(checked.stdout).toMatch(/^FAIL {2}database: .*Postgres .*standby/mu);
   expect(checked.code).toBe(1);
 
+  const onMcp = await openSession(standbyUrl);
+  const { rows } = await onMcp.answer('query', {
+    sql: 'select count(*) from explorer.user_operations',
+  });
+  expect(rows).toEqual([[300]]);
+  await onMcp.answer('run_question', { name: 'top-senders' });
+  expect(feedsOf(await onMcp.answer('describe', { relation: 'factories' }))).toEqual([
+    '10/factories',
+  ]);
+  expect((await onMcp.request('status')).text).toMatch(/is a standby: .* Name the primary\."/u);
+
   // It shows no workers, so `status` would call a working installation stopped.
   const others = [
     ['status'],
+    ['feeds', 'pause', '--all'],
     ['migrate'],
     ['sync'],
     ['start'],
