@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { demandPrimary } from '../db/state.ts';
 import type { Database } from '../db/transaction.ts';
 import { type Feed, feedName } from '../lists/feed.ts';
 import { isOperation } from '../lists/registry.ts';
@@ -92,6 +93,8 @@ type Listed = z.infer<typeof feedsListDocument>['feeds'][number];
 
 async function list(context: Context): Promise<Exit> {
   await using data = await openData(context, 'reads');
+  // As for `status`: a standby shows no workers.
+  await demandPrimary(data.pool);
   const status = await readStatus(data.db, data.settings.explorer.pageSize, 'all');
   const settingsOf = new Map(
     (await readFeeds(data.db)).map(({ shown, settings }) => [shown.feed, settings]),

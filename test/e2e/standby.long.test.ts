@@ -80,6 +80,7 @@ test('on a streaming standby, commands that read work, and others say that it is
   // It shows no workers, so `status` would call a working installation stopped.
   const others = [
     ['status'],
+    ['feeds'],
     ['feeds', 'pause', '--all'],
     ['migrate'],
     ['sync'],
