@@ -296,7 +296,7 @@ const heldShape = () =>
     /** What the walk met, and what it has in quarantine. */
     met: z.number(),
     quarantined: z.number(),
-    /** How many walks of the run ended as truncated, and how many rankings were published. */
+    /** How many walks of the run ended as truncated, and how many rankings were published, `walksAtMost` at most. */
     refused: z.number(),
     published: z.number(),
   });
@@ -309,7 +309,7 @@ type Held = z.infer<ReturnType<typeof heldShape>>;
 function isReplaced({ list, known, unmet, met, refused, published }: Held): boolean {
   const added = met - (known - unmet);
   const isAnother = added >= unmet || 2 * added > met;
-  return list === 'ranking' && isAnother && refused >= Math.min(published, 3);
+  return list === 'ranking' && isAnother && refused >= published;
 }
 
 /**
@@ -391,7 +391,9 @@ const holdAgainstKnown = (
          (
            select count(*)::int from etl.walks where run_id = ${run_id} and failure = 'truncated'
          ) as refused,
-         greatest(1, (select count(*)::int from etl.rankings where feed = ${feed})) as published
+         greatest(1, (
+           select count(*)::int from (select from etl.rankings where feed = ${feed} limit ${walksAtMost}) as known
+         )) as published
   from judged
   group by list
   order by list

@@ -1,3 +1,5 @@
+import type { SQL } from 'drizzle-orm';
+import { PgDialect } from 'drizzle-orm/pg-core';
 import { expect, test } from 'vitest';
 import { kindOf } from '../../../src/lists/index.ts';
 import type { EndClaim, EndVerdict } from '../../../src/lists/operation.ts';
@@ -30,7 +32,13 @@ interface Scene {
 }
 
 /** What the operation says of the end, with the database as the scene has it. */
-async function judge({
+async function judge(scene: Scene): Promise<EndVerdict> {
+  const { db, claim } = await claimOf(scene);
+  return kindOf('factories').judgeEnd(db, claim);
+}
+
+/** A database as the scene has it, and the claim of its end. */
+async function claimOf({
   ranked = [],
   before = [],
   hasFailed = false,
@@ -39,7 +47,7 @@ async function judge({
   met = [],
   last = [],
   quarantined = 0,
-}: Scene): Promise<EndVerdict> {
+}: Scene) {
   const { query, db } = await freshDatabase();
   await query(
     `insert into explorer.factories (chain_id, address_hash, total_accounts, rank, page_id)
@@ -97,7 +105,7 @@ async function judge({
       missing: { columns: [], children: [] },
     })),
   };
-  return kindOf('factories').judgeEnd(db, claim);
+  return { query, db, claim };
 }
 
 /** Of a ranking of 230, the places that a list cut after the hundredth has met. */
@@ -198,4 +206,60 @@ test('a contradicted end names its evidence: the last ranking, or the walk befor
   expect(await judge({ before: places(1, 230), met: places(1, 100) })).toMatchObject({
     evidence: 'ends after 100 factories, where the walk before met 230, 130 of them not met',
   });
+});
+
+/** A node of a plan, as `explain` has it. */
+interface PlanNode {
+  readonly 'Relation Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+const nodesOf = (node: PlanNode): readonly PlanNode[] => [
+  node,
+  ...(node.Plans ?? []).flatMap(nodesOf),
+];
+
+test('an end is judged by no more of the ledger the more runs there were', async () => {
+  const many = 3_000;
+  const { query, db, claim } = await claimOf({
+    ranked: places(1, 230),
+    before: places(1, 230),
+    met: places(1, 200),
+    last: places(201, 230),
+    published: many,
+  });
+  await query(`
+    insert into etl.walks (id, chain_id, operation, lane, run_id, kind, scope, state)
+    select 1000 + number, ${chain}, 'factories', 'backfill', 1000 + number, 'ranked', '{}', 'finished'
+    from generate_series(1, ${many}) as number`);
+  await query(`
+    insert into etl.pages (id, walk_id, feed, sequence, items, rows, repeats, quarantined, inserted, changed,
+                           bytes, body_hash, attempts, latency_ms, credits, fetched_at)
+    select number, 1000 + number, '${chain}/factories', 0, 0, 0, 0, 0, 0, 0, 0, '', 1, 0, 20, now()
+    from generate_series(1, ${many}) as number`);
+  await query('analyze etl.walks, etl.pages, etl.rankings, etl.ranking_entries');
+  const read = new Map<string, number>();
+  const explained = {
+    async execute(statement: SQL) {
+      const { sql, params } = new PgDialect().sqlToQuery(statement);
+      const [row] = await query(`explain (analyze, format json) ${sql}`, params);
+      const [{ Plan: plan }] = row['QUERY PLAN'] as [{ Plan: PlanNode }];
+      for (const node of nodesOf(plan)) {
+        const { 'Relation Name': name, 'Actual Rows': rows, 'Actual Loops': loops } = node;
+        if (name === undefined) continue;
+        const seen = (rows + (node['Rows Removed by Filter'] ?? 0)) * loops;
+        read.set(name, (read.get(name) ?? 0) + seen);
+      }
+      return db.execute(statement);
+    },
+  };
+
+  const verdict = await kindOf('factories').judgeEnd(explained as typeof db, claim);
+
+  expect(verdict).toEqual({ is: 'supported' });
+  const ledger = ['walks', 'pages', 'rankings'].map((name) => [name, read.get(name)]);
+  expect(ledger.filter(([, rows = many]) => Number(rows) > 10)).toEqual([]);
 });
