@@ -372,8 +372,10 @@ function totalsText({ totals }: SyncDocument): string {
 }
 
 /** How a lane ended, if the status does not say why: another worker may be at work on its feed. */
-function endLines(look: Look, { feed, state, reason }: Lane): string[] {
+function endLines(look: Look, { feed, state, failure, reason }: Lane): string[] {
   if (state === 'finished' || state === 'paused') return [];
   const why = state === 'superseded' ? 'replaced by a run with other bounds.' : reason;
-  return prose(look, `${feed}: ${state}: ${why ?? 'the run did not end.'}`, 2);
+  // The reason of a list that is not served begins with the same word.
+  const how = state === failure ? '' : `${state}: `;
+  return prose(look, `${feed}: ${how}${why ?? 'the run did not end.'}`, 2);
 }

@@ -84,8 +84,15 @@ const scenes: Readonly<Record<string, Scene>> = {
   },
   'still-open': { document: { ...done, history: open }, feeds: [openFeed], exit: exits.done },
   interrupted: {
-    document: { ...done, lanes: [{ ...read, state: 'paused' }], history: open },
-    feeds: [openFeed],
+    document: {
+      ...done,
+      lanes: [
+        { ...read, state: 'paused' },
+        { ...failed(factories, 'unsupported'), state: 'unsupported', rows_added: 0 },
+      ],
+      history: open,
+    },
+    feeds: [openFeed, stopped(factoriesFeed, 'unsupported', 'unsupported')],
     exit: exits.interrupted,
   },
   'quarantine-and-drift': {
