@@ -39,7 +39,7 @@ export function readSettings(
 /** `settingsOf` of a command that schedules may run: the timeline shows a file that is refused. */
 export async function workSettings(context: Context, chosen?: ChosenFeeds): Promise<Settings> {
   try {
-    return readSettings(context, chosen);
+    return readSettings(context, chosen, chosen === undefined ? 'file' : 'chains');
   } catch (error) {
     if (error instanceof ConfigError) await noteRefusal(context, error).catch(() => undefined);
     throw error;

@@ -36,8 +36,8 @@ export interface SettingsInput {
   readonly databaseUrl?: string | undefined;
   readonly chains?: readonly string[] | undefined;
   readonly operations?: readonly string[] | undefined;
-  /** 'database': the command needs no chain, such as migrate. Default 'chains'. */
-  readonly need?: 'chains' | 'database';
+  /** 'database': the command needs no chain, such as migrate. 'file': it takes none from flags. Default 'chains'. */
+  readonly need?: 'chains' | 'file' | 'database';
 }
 
 /**
@@ -65,7 +65,7 @@ export function loadSettings(input: SettingsInput) {
   const listed = config.chains ?? [];
   const chains: readonly ChainSettings[] = selectChains(listed, selection, report);
   const isEmpty = listed.length === 0 && selection.chains.length === 0;
-  if (isEmpty && input.need !== 'database') problems.push(noChain(configFile, input.cwd));
+  if (isEmpty && input.need !== 'database') problems.push(noChain(configFile, input));
   const limits = config.explorer ?? explorer.parse({});
   const keys = namedKeys(limits, environment.secret);
   for (const { id, key } of listed) {
@@ -185,11 +185,13 @@ export function asTyped(path: string, cwd: string): string {
   return name === '' || name.startsWith('..') ? path : name;
 }
 
-function noChain(configFile: string | null, cwd: string): Problem {
+function noChain(configFile: string | null, { cwd, need }: SettingsInput): Problem {
+  const [flag, orFlag] =
+    need === 'file' ? ['', ''] : ['name one, such as --chain 10, or ', ', or name one: --chain 10'];
   const message =
     configFile === null
-      ? `name one, such as --chain 10, or write ${configFileName}.`
-      : `list one under chains in ${asTyped(configFile, cwd)}, or name one: --chain 10`;
+      ? `${flag}write ${configFileName}.`
+      : `list one under chains in ${asTyped(configFile, cwd)}${orFlag}`;
   const command = configFile === null && { command: 'explorer-etl init' };
   return { message: `no chain to copy: ${message}`, where: null, ...command };
 }

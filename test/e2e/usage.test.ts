@@ -68,7 +68,10 @@ describe('wrong use ends with exit code 2 and one message', () => {
       /cannot read gone\.yaml \(ENOENT\): no such file; check --config .*explorer-etl init/,
     ],
     ['sync', /no chain to copy: .*--chain 10.*explorer-etl init/],
-    ['start --log-format pretty', /no chain to copy: .*--chain 10.*explorer-etl init/],
+    [
+      'start --log-format pretty',
+      /no chain to copy: write explorer-etl\.yaml\..*explorer-etl init/,
+    ],
     ['plan', /no chain to copy: .*--chain 10.*explorer-etl init/],
     ['simulate --chains 10:moon', /"10:moon" is not a chain such .* Families are optimism, .*v12/],
     ['simulate --port 65536', /--port.*'65536' is invalid.*from 0 to 65535/],

@@ -85,6 +85,9 @@ describe('without a file', () => {
     expect(complaints(() => load(null))).toEqual([
       'no chain to copy: name one, such as --chain 10, or write explorer-etl.yaml.',
     ]);
+    expect(complaints(() => load(null, { need: 'file' }))).toEqual([
+      'no chain to copy: write explorer-etl.yaml.',
+    ]);
     expect(load(null, { need: 'database' }).chains).toEqual([]);
   });
 });
