@@ -4,7 +4,7 @@ import type { FeedStatus } from '../status/schema.ts';
 import { paceOf, useJson } from './api.ts';
 import { CoverageLegend, CoverageStrip, Ends, stateWord, TimeChart } from './charts.tsx';
 import { age, compact, count, counted, dateTime, duration, moment } from './format.ts';
-import { openText, Overview, Reasons, verifiedShare } from './overview.tsx';
+import { newestText, openText, Overview, Reasons, verifiedShare } from './overview.tsx';
 import { AdviceList, Card, Chip, Facts, Loaded, type Fact, type ViewProps } from './parts.tsx';
 import { RunTable } from './runs.tsx';
 
@@ -21,11 +21,7 @@ function factsOf(feed: FeedStatus, now: string): readonly Fact[] {
     ['Verified', verifiedShare(feed), openText(feed) || 'no gaps'],
     ['Left', requests && `about ${counted(requests, 'request')}`, ends && duration(ends)],
     ['The walk reached', hasReached && `${unit} ${count(bottom)} to ${count(top)}`],
-    [
-      'Newest item',
-      newest && `${age(newest.at, now)} ago`,
-      newest && `usually ${duration(newest.usual_s)}`,
-    ],
+    ['Newest item', newestText(feed, now), newest && `usually ${duration(newest.usual_s)}`],
     ['Last poll', poll.last_at && `${age(poll.last_at, now)} ago`],
     ['Next poll', poll.next_at && moment(poll.next_at, now)],
     ['Quarantined', quarantined && counted(quarantined, 'item')],

@@ -218,12 +218,18 @@ export function openText(feed: FeedStatus): string {
   return gaps === 0 && batches?.waiting ? `${count(batches.waiting)} to verify` : gapsText([feed]);
 }
 
+/** The newest item's age; null: unknown. Batch blocks and rankings, which no limit judges, have only `lag_s`. */
+export function newestText({ newest_item: item, lag_s }: FeedStatus, now: string): string | null {
+  if (item !== null) return ago(item.at, now);
+  return lag_s === null ? null : `${duration(lag_s)} ago`;
+}
+
 function columnsOf(status: StatusDocument, strips: StripsDocument | null): Column<FeedStatus>[] {
   const { as_of: now, reasons } = status;
   const shared = reasons.filter(({ feeds }) => feeds.length > 1);
   const shown = new Set([mainReason(status), ...shared].map((reason) => reason?.sentence ?? null));
-  const newestCell = ({ newest_item: item }: FeedStatus) =>
-    cell(ago(item?.at, now), '', item?.is_met);
+  const newestCell = (feed: FeedStatus) =>
+    cell(newestText(feed, now) ?? '–', '', feed.newest_item?.is_met);
   const pollCell = ({ poll: { last_at: last, target, is_met: isMet } }: FeedStatus) =>
     cell(ago(last, now), target === null ? '' : `target ${duration(target.seconds)}`, isMet);
   const strip = ({ feed, chain_name: chain, label }: FeedStatus) => {

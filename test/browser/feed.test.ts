@@ -98,6 +98,16 @@ test('a chart draws a lone value, wherever it is', async () => {
   }
 });
 
+// A dash where status has an age.
+test('batch blocks and rankings show the age of their newest row or ranking', async () => {
+  const { page } = await openScene('well');
+  const row = page.locator('.feeds tbody tr', { hasText: 'factories' }).first();
+  await expect.poll(() => row.textContent(), bounded).toContain('5 min ago');
+  await page.evaluate(`location.hash = '#/feed/10/factories'`);
+  const fact = page.locator('.facts div', { hasText: 'Newest item' });
+  await expect.poll(() => fact.textContent(), bounded).toContain('5 min ago');
+});
+
 // Runs without the kill that ended them.
 test('runs of the day are listed with the events of workers', async () => {
   const { page } = await openScene('reading', '/runs');
