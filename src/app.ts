@@ -13,7 +13,7 @@ import {
 import { codeOfFailure, isLastingFault, isPermissionDenied, MigrationError } from './db/failure.ts';
 import { dataProblems, problemsOf } from './db/fitness.ts';
 import { type Waiting, withAdvisoryLock } from './db/lock.ts';
-import { migrate, type Migrated } from './db/migrate.ts';
+import { migrate, readSchema, type Migrated } from './db/migrate.ts';
 import { type DatabaseTimeouts, openWorkPools, ownConnections, workTimeouts } from './db/pool.ts';
 import { areRolesGranted, grantRoles } from './db/roles.ts';
 import { demandSession } from './db/route.ts';
@@ -91,6 +91,8 @@ export async function prepareDatabase(
     const isDenied = isPermissionDenied(error);
     // duplicate_table
     if (!isDenied && codeOfFailure(error) !== '42P07') throw error;
+    // A role that may not even read what is applied lacks rights; the version may be right.
+    if (isDenied) await readSchema(pool);
     const found = isDenied ? problemsOf(pool, 'rights', [false]) : dataProblems(pool, false);
     const [problem = 'its owner has to migrate it'] = await found;
     const message = `The database is not of this version yet: ${problem}.`;

@@ -121,6 +121,15 @@ test('a user with the owner role migrates', async () => {
   expect(await prepareDatabase(opened(owner))).toEqual({ applied: 0, views: 0 });
 });
 
+// The owner migrates, and nothing changes.
+test('a role that may not read schema etl is not told that the database is old', async () => {
+  const database = await grantedDatabase();
+  const analyst = await userWith(database, roles.analyst);
+  await expect(prepareDatabase(opened(analyst))).rejects.toMatchObject({
+    cause: { code: '42501' },
+  });
+});
+
 test('a worker whose database is behind says that the owner has to migrate', async () => {
   const database = await grantedDatabase();
   const worker = await userWith(database, roles.worker);
