@@ -141,7 +141,7 @@ const rules = {
     retry: 'as-failure',
     isOfHost: true,
     advice:
-      'Nothing to do: it is retried at growing intervals; check the network and EXPLORER_BASE_URL if it lasts.',
+      'Nothing to do: start retries it at growing intervals; check the network and EXPLORER_BASE_URL if it lasts.',
   },
   throttled: {
     ...waiting,
@@ -179,14 +179,14 @@ const rules = {
   forbidden: {
     ...degraded,
     advice:
-      'The explorer refuses this list to this key: check the plan of the key, or remove the list from the configuration; it is retried at growing intervals.',
+      'The explorer refuses this list to this key: check the plan of the key, or remove the list from the configuration; start retries it at growing intervals.',
   },
   intercepted: {
     ...degraded,
     retry: 'as-failure',
     isOfHost: true,
     advice:
-      'A firewall, proxy or login page answers instead of the explorer: let this program through, or correct EXPLORER_BASE_URL; it is retried at growing intervals.',
+      'A firewall, proxy or login page answers instead of the explorer: let this program through, or correct EXPLORER_BASE_URL; start retries it at growing intervals.',
   },
   unsupported: {
     ...unserved,
@@ -257,7 +257,7 @@ const rules = {
   },
   'not-stored': {
     ...degraded,
-    advice: 'Nothing is lost: it is retried at growing intervals; report it if it lasts.',
+    advice: 'Nothing is lost: start retries it at growing intervals; report it if it lasts.',
   },
   'internal-error': {
     ...failed,

@@ -141,13 +141,13 @@ test('a command that concerns one feed is narrowed to it', () => {
 
 test('each feed has the reason for its state, without advice', () => {
   const sentence =
-    'unreachable: connection refused. Nothing to do: it is retried at growing intervals; check the network and EXPLORER_BASE_URL if it lasts.';
+    'unreachable: connection refused. Nothing to do: start retries it at growing intervals; check the network and EXPLORER_BASE_URL if it lasts.';
   const { feeds, reasons } = statusOf([
     feedOf({ state: 'failing', failure: 'unreachable', sentence }),
     feedOf({ chain_id: 1 }),
   ]);
   expect(feeds.map((feed) => feed.sentence)).toEqual(['unreachable: connection refused.', null]);
-  expect(reasons[0]?.advice).toMatch(/^Nothing to do: it is retried/u);
+  expect(reasons[0]?.advice).toMatch(/^Nothing to do: start retries it/u);
 });
 
 test('without a worker, the reason has the time of the last page and the command that ran', () => {
