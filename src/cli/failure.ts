@@ -97,7 +97,9 @@ export function failureOf(
   }
   const kind = isOfDatabase(error) ? 'database' : 'unexpected';
   const message = `${describeDatabaseError(error)}.`;
-  return { ...failureOfKind(kind, { code, message, hint: advice }), ...exit };
+  const lost = failures['database-unreachable'].advice;
+  const hint = databaseClassOf(error) === 'database-unreachable' ? lost : advice;
+  return { ...failureOfKind(kind, { code, message, hint }), ...exit };
 }
 
 /** Exit and advice of a fault of the database that has a class of its own. */

@@ -72,6 +72,12 @@ test.each(thrown)('%s is of kind %s, with code %s and exit code %i', (error, kin
   expect(failure.errors).toEqual(failure.errors.map(() => expect.objectContaining({ kind, code })));
 });
 
+test('a connection that is lost at work has the advice on the database, not on its address', () => {
+  const hintOf = (error: Error) => failureOf(error, flags).errors[0]?.hint;
+  expect(hintOf(refused)).toMatch(/^Start the database: nothing is half-written/u);
+  expect(hintOf(gone)).toBe('Check --database-url.');
+});
+
 test('every kind of error has a test', () => {
   const kinds = [...thrown.map(([, kind]) => kind), interruption.errors[0]?.kind];
   expect(new Set(kinds)).toEqual(new Set(errorKinds));
