@@ -177,9 +177,15 @@ const operations = z
     'What to copy from this chain. Without this key: the operations that are usual for it.',
   );
 
+/** Flags take names too. */
+const numberOfChain = "not a chain's number, such as 10; init --chain finds that of a name";
+
 const chain = z
   .strictObject({
-    id: z.int().min(1).describe('Number of the chain, as in the URL of the explorer.'),
+    id: z
+      .int({ error: ({ input }) => (typeof input === 'string' ? numberOfChain : undefined) })
+      .min(1)
+      .describe('Number of the chain, as in the URL of the explorer.'),
     name: z.string().min(1).optional().describe('Name in reports. Default: the usual name.'),
     native_symbol: z
       .string()

@@ -53,6 +53,12 @@ chians: []
   ]);
 });
 
+test('a name in place of the number of a chain is refused with where to find the number', () => {
+  expect(complaints(() => load('chains:\n  - id: optimism\n'))).toEqual([
+    "explorer-etl.yaml:2: chains[0].id: not a chain's number, such as 10; init --chain finds that of a name",
+  ]);
+});
+
 test('a problem of a key whose value begins on the next line is shown with the line of the key', () => {
   expect(complaints(() => load('chians:\n  - id: 10\n'))).toEqual([
     'explorer-etl.yaml:1: chians: unknown key; did you mean chains?',
