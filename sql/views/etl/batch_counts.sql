@@ -1,6 +1,6 @@
 create or replace function etl.batch_counts() returns table (
   feed text, requested numeric, verified numeric, unread numeric, waiting bigint, unverified numeric,
-  without_blocks bigint, quarantined numeric
+  without_blocks bigint, quarantined numeric, gaps numeric
 )
 language plpgsql stable security definer rows 10
 set search_path = pg_catalog, pg_temp set jit = off as $$
@@ -14,14 +14,16 @@ begin
   with number as (
     select feed, sum(requested) as requested, sum(etl.width(read)) as read,
            sum(etl.width(read - verified - places)) as unverified,
-           sum(etl.width(read * places)) as quarantined, sum(listed) as without_blocks
+           sum(etl.width(read * places)) as quarantined, sum(listed) as without_blocks,
+           sum((select count(*) from unnest(unread))) as gaps
     from (
       select feed, upper(numbers) - lower(numbers) as requested, 0 as listed,
-             read * int8multirange(numbers) as read, verified, held as places
+             read * int8multirange(numbers) as read, verified, held as places,
+             int8multirange(numbers) - read as unread
       from etl.target_batches
       join etl.complete_batches using (feed)
       union all
-      select feed, 1, 1, '{}', '{}', '{}'
+      select feed, 1, 1, '{}', '{}', '{}', '{}'
       from etl.listed_without_blocks
       join etl.feeds using (chain_id, operation, feed), lateral (
         -- Those that no poll requested yet are only new. Below the newest batch they are counted as read.
@@ -49,7 +51,7 @@ begin
          requested - without_blocks - read as unread,
          waiting,
          unverified - waiting as unverified,
-         without_blocks, quarantined
+         without_blocks, quarantined, gaps
   from number
   left join head using (feed), lateral (
     -- More batches with blocks wait for something else: see etl.batch_state_findings.
@@ -58,4 +60,4 @@ begin
 end
 $$;
 
-comment on function etl.batch_counts is 'Per feed of a numbered list, the batches in its target that exist by now: verified, not read, waiting for what is to come, not verified though nothing is to come, listed without blocks, and those that hold an item in quarantine.';
+comment on function etl.batch_counts is 'Per feed of a numbered list, the batches in its target that exist by now: verified, not read (and in how many ranges), waiting for what is to come, not verified though nothing is to come, listed without blocks, and those that hold an item in quarantine.';

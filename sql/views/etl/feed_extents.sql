@@ -12,8 +12,8 @@ from etl.feeds, lateral (
 ) as open
 where kind = 'newest-first'
 union all
-select feed, verified, least(1, unread), unread,
-       to_jsonb(counts) - 'feed' || jsonb_build_object('is_bounded', not upper_inf(target_numbers))
+select feed, verified, gaps, unread,
+       to_jsonb(counts) - '{feed,gaps}'::text[] || jsonb_build_object('is_bounded', not upper_inf(target_numbers))
 from etl.batch_counts() as counts
 join etl.feeds using (feed)
 union all

@@ -75,6 +75,12 @@ test('each finding is reported with the command that fixes it, and the feed with
     delete from explorer.read_batches where batch_number in (2, 3, 6)`);
   await recountCoverage(database.db);
 
+  // Status counts the same ranges, and so do its metric and the page.
+  expect(
+    await query(`
+      select gaps::int, missing::int, (select count(*)::int from explorer.gaps) as listed
+      from etl.feed_extents where batches is not null`),
+  ).toEqual([{ gaps: 2, missing: 3, listed: 2 }]);
   const { exit, counts, feeds, repair } = await documentOf();
 
   const command = 'explorer-etl repair --chain 10 --operation optimism-batch-blocks';
