@@ -14,11 +14,11 @@ const known = 2_000;
 
 /**
  * A list that was read whole, and a live walk that has come half way down to it, or all of it; an hour before, a deep
- * poll may have begun, which covers all that it read or was cut.
+ * poll may have begun, which covers all that it read, was cut, or failed.
  */
 async function rangeOfDeepPoll(
   live: 'half way' | 'ended',
-  before: 'none' | 'whole' | 'cut' = 'none',
+  before: 'none' | 'whole' | 'cut' | 'failed' | 'abandoned' = 'none',
 ) {
   const { pool, db } = await freshDatabase();
   await pool.query(
@@ -54,8 +54,13 @@ async function rangeOfDeepPoll(
   if (before !== 'none') {
     await pool.query(
       `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, state, cuts, depth_ms, started_at)
-       values (10, 'user-operations', 'backfill', 1, 'newest-first', '{}', 'finished', $1, $2, $3)`,
-      [before === 'cut' ? 1 : 0, 24 * hourMs, at(4 * hourMs)],
+       values (10, 'user-operations', 'backfill', 1, 'newest-first', '{}', $1, $2, $3, $4)`,
+      [
+        before === 'failed' || before === 'abandoned' ? before : 'finished',
+        before === 'cut' ? 1 : 0,
+        24 * hourMs,
+        at(4 * hourMs),
+      ],
     );
   }
   await recountCoverage(db);
@@ -74,3 +79,10 @@ test('a deep poll that was cut is due a tenth of its interval later, another one
   expect(await rangeOfDeepPoll('ended', 'whole')).toBeNull();
   expect(await rangeOfDeepPoll('ended', 'cut')).not.toBeNull();
 });
+
+test.each(['failed', 'abandoned'] as const)(
+  'a deep poll that is %s is due a tenth of its interval later',
+  async (state) => {
+    expect(await rangeOfDeepPoll('ended', state)).not.toBeNull();
+  },
+);
