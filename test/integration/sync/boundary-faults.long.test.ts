@@ -120,17 +120,21 @@ test.each<[string, number, (at: World, request: Request) => Served, number]>([
   expect(synthetic.times).toBeLessThanOrEqual(most);
 });
 
-test('synthetic cursors that once failed are not tried again', async () => {
-  const { sync, dig, answerSynthetic, expectComplete } = await world(few);
+test('a service that refuses a synthetic cursor is asked for none for a day', async () => {
+  const { sync, dig, answerSynthetic, expectComplete } = await world(110);
   const synthetic = answerSynthetic(() => ({ status: 400 }));
-  await sync();
-  const { times } = synthetic;
-  await dig(10, 40);
+  /** Reads the list, then makes a gap of a hundred pages: walks side by side pay in it. */
+  const syncAt = async (hour: number) => {
+    await sync({ at: new Date(Date.UTC(2026, 0, 2, hour)) });
+    await expectComplete();
+    await dig(10, 160);
+    return synthetic.times;
+  };
+  const times = await syncAt(0);
+  expect(times).toBeGreaterThan(0);
 
-  await sync();
-
-  expect(synthetic.times).toBe(times);
-  await expectComplete();
+  expect(await syncAt(23)).toBe(times);
+  expect(await syncAt(25)).toBeGreaterThan(times);
 });
 
 test.each([
