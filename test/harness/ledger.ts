@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { onTestFinished } from 'vitest';
 import { tableName } from '../../src/db/column-types.ts';
 import type { Database } from '../../src/db/transaction.ts';
 import { dataTables, operationNames, operations } from '../../src/lists/registry.ts';
@@ -212,3 +213,12 @@ export const inWords = (feed: VerifiedFeed) => ({
   open: feed.open.map(findingText),
   notes: feed.notes.filter(({ kind }) => kind !== 'pending-head').map(findingText),
 });
+
+/** Keeps pages from being committed until the returned function is called. */
+export async function holdCommits({ pool }: { readonly pool: Pool }) {
+  const gate = await pool.connect();
+  onTestFinished(() => gate.release(true));
+  await gate.query('begin');
+  await gate.query('lock table etl.pages in share mode');
+  return () => gate.query('commit');
+}

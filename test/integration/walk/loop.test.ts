@@ -1,7 +1,7 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { answered } from '../../harness/explorer.ts';
-import { ledgerFaults } from '../../harness/ledger.ts';
+import { holdCommits, ledgerFaults } from '../../harness/ledger.ts';
 import { eventually } from '../../harness/process.ts';
 import { beginRun, claim, openContender, walkOn } from '../../harness/runner.ts';
 import { plainChain, runSync } from '../../harness/sync.ts';
@@ -85,17 +85,40 @@ test('a loop whose pages all wait for one transaction also ends the walk', async
   const length = 3;
   const list = await serveCircle(length);
   const database = await freshDatabase();
-  const gate = await database.pool.connect();
-  onTestFinished(() => gate.release(true));
-  await gate.query('begin');
-  await gate.query('lock table etl.pages in share mode');
+  const open = await holdCommits(database);
   const copying = copy(database, list.url);
   // The first page's transaction waits for the gate, and the whole circle behind it in the queue.
   await eventually('the circle to be read', async () => list.requests() === 1 + length);
 
-  await gate.query('commit');
+  await open();
 
   expect(await copying).toEqual(looped(length));
+});
+
+test('a loop back to a page of an earlier slice discards what was read beyond it', async () => {
+  const list = await serveCircle(5);
+  const database = await freshDatabase();
+  const engine = await openContender(database, { url: list.url, chains: [plainChain] });
+  const run = await beginRun(engine, lane, {});
+  const walkFor = async (pages: number) => {
+    const walk = await claim(engine, run);
+    if (walk === null) throw new Error('the run has no walk');
+    return walkOn(engine, walk, pages);
+  };
+  await walkFor(2);
+  const open = await holdCommits(database);
+  const walking = walkFor(10);
+  // Page 2 waits for the gate; behind it 3, 4, 5, which leads to the stored 1, and 1 itself.
+  await eventually('the circle to be read', async () => list.requests() === 2 + 5);
+
+  await open();
+
+  expect(await walking).toEqual({
+    is: 'ended',
+    end: { is: 'failed', failure: 'cursor-loop', reason: 'cursor loop' },
+  });
+  expect(await database.query('select from etl.pages')).toHaveLength(6);
+  expect(await ledgerFaults(database.pool, 'under-way')).toEqual({});
 });
 
 test('a cursor that repeats itself costs no further request', async () => {
