@@ -80,6 +80,28 @@ test('a bound that false times have reached is open once the same items report o
   expect(await open()).toEqual([]);
 });
 
+test.each<[string, number, number]>([
+  ['fewer than half of the known items of a page', 0, 4],
+  ['both known items of a page', 8, 2],
+])('a bound counts although %s report other times', async (_, added, wrong) => {
+  const bounded = { listSince: timeOf(150) };
+  const { list, sync, query } = await copiedList(bounded);
+  const held = () => query('select from explorer.user_operations where block_number < 150');
+  const before = await held();
+  list.operations = [...list.operations, ...oneEach(201, 200 + added)];
+  list.lieOnce(1, (page) => ({
+    ...page,
+    items: page.items.map((item, at) =>
+      at >= added && at < added + wrong ? { ...item, timestamp: timeOf(1) } : item,
+    ),
+  }));
+
+  await sync({ ...bounded, overlapMs: 0 });
+  await sync({ ...bounded, overlapMs: 0 });
+
+  expect(await held()).toHaveLength(before.length);
+});
+
 test('operations that two pages skip stay if another page has shown them in between', async () => {
   const { list, sync, removed, expectComplete } = await copiedList();
   const overlap = { overlapMs: 40_000 };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { SyncRun } from '../../harness/sync.ts';
 import { blockMs, hashOf, oneEach, type Page, timeOf } from '../../harness/kept.ts';
-import { lyingList, pageSize } from './lying-list.ts';
+import { lyingList, pageSize, tokenOf } from './lying-list.ts';
 import { inLong } from '../../harness/long-cases.ts';
 
 /** A block takes 2 s, so a minute is 30 of them. */
@@ -63,6 +63,16 @@ test('a walk ends at since with the second whole page beyond it, which is reques
   await expectAllWanted();
   // What is known costs the head and the overlap.
   expect(await sync()).toBe(2);
+});
+
+test('an empty page is as old as the page before: it ends a walk at since behind an older page', async () => {
+  const { list, sync, expectAllWanted } = await bounded();
+  // The second whole page below.
+  list.lie = (page, { cursor }) => (cursor === tokenOf(90) ? { ...page, items: [] } : null);
+
+  expect(await sync()).toBe(honestRequests);
+
+  await expectAllWanted();
 });
 
 test.each<[string, Lie, number, number]>([
