@@ -59,10 +59,15 @@ const walk = fc.oneof(
   { weight: 2, arbitrary: sinkingWalk },
   { weight: 1, arbitrary: fc.array(page, { maxLength: 4 }) },
 );
-const runs = fc.array(fc.array(walk, { minLength: 3, maxLength: 3 }), {
-  minLength: 1,
-  maxLength: 3,
+/** Three walks at most, and one that fails before the one of a place. */
+const run = fc.record({
+  walks: fc.array(walk, { minLength: 3, maxLength: 3 }),
+  failed: fc.record({
+    at: fc.integer({ min: 0, max: 5 }),
+    pages: fc.array(page, { maxLength: 2 }),
+  }),
 });
+const runs = fc.array(run, { minLength: 1, maxLength: 3 });
 
 test('whatever pages the walks of a run met, the ranking is that of a plain model', async () => {
   const { query, db } = await freshDatabase();
@@ -76,10 +81,15 @@ test('whatever pages the walks of a run met, the ranking is that of a plain mode
         [chain],
       );
       const model = new RankingModel();
-      for (const [run, walks] of sequence.entries()) {
+      for (const [number, { walks, failed }] of sequence.entries()) {
+        const of = { chain, run: chain * 10 + number };
         model.beginRun();
-        for (const pages of walks) {
-          const said = await walkOnce(db, { chain, run: chain * 10 + run }, pages);
+        for (const [at, pages] of walks.entries()) {
+          if (at === failed.at) {
+            await walkOnce(db, of, failed.pages, 'failed');
+            model.failedWalk(failed.pages);
+          }
+          const said = await walkOnce(db, of, pages);
           expect(said).toBe(model.walk(pages));
           expect(await stored(db, chain)).toEqual(model.published());
           if (said === null) break;
@@ -91,11 +101,12 @@ test('whatever pages the walks of a run met, the ranking is that of a plain mode
   );
 });
 
-/** Makes a walk of its pages as the walker does: each page's rows, then what the operation says. */
+/** Makes a walk of its pages as the walker does: each page's rows, then what the operation says unless it failed. */
 async function walkOnce(
   db: Database,
   { chain, run }: { readonly chain: number; readonly run: number },
   pages: readonly ModelPage[],
+  state: 'finished' | 'failed' = 'finished',
 ): Promise<string | null> {
   return transact(db, async (tx) => {
     const { rows: begun } = await tx.execute<{ id: string }>(`
@@ -130,8 +141,12 @@ async function walkOnce(
       }
       await kindOf('factories').writePages(tx, [{ walk: context, rows }], async () => new Map());
     }
-    const said = await kindOf('factories').afterWalk(tx, context);
-    await tx.execute(`update etl.walks set state = 'finished' where id = ${id}`);
+    const isWhole = state === 'finished';
+    const said = isWhole ? await kindOf('factories').afterWalk(tx, context) : null;
+    const failure = isWhole ? 'null' : `'truncated'`;
+    await tx.execute(
+      `update etl.walks set state = '${state}', failure = ${failure} where id = ${id}`,
+    );
     return said;
   });
 }

@@ -32,11 +32,7 @@ export class RankingModel {
   /** One walk of the open run; null when it publishes. */
   walk(pages: readonly ModelPage[]): 'moved' | 'empty' | null {
     const { met, hasMoved } = readWalk(pages);
-    for (const address of met.keys()) {
-      if (!this.#factories.has(address)) {
-        this.#factories.set(address, { rank: null, isMissing: false, history: [] });
-      }
-    }
+    this.#store(met.keys());
     const expected =
       this.#metBefore().size > 0 ? this.#metBefore() : new Set(this.#listedAddresses());
     this.#walks.push(met);
@@ -47,10 +43,23 @@ export class RankingModel {
     return null;
   }
 
+  /** A walk that fails stores its rows, and says nothing of the list. */
+  failedWalk(pages: readonly ModelPage[]): void {
+    this.#store(readWalk(pages).met.keys());
+  }
+
   published(): Published[] {
     return [...this.#factories]
       .map(([address, factory]) => ({ address, ...factory, history: [...factory.history] }))
       .sort((a, b) => (a.address < b.address ? -1 : 1));
+  }
+
+  #store(addresses: Iterable<string>): void {
+    for (const address of addresses) {
+      if (!this.#factories.has(address)) {
+        this.#factories.set(address, { rank: null, isMissing: false, history: [] });
+      }
+    }
   }
 
   #metBefore(): Set<string> {
