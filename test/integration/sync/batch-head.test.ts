@@ -5,7 +5,7 @@ import { transact } from '../../../src/db/transaction.ts';
 import { kindOf } from '../../../src/lists/index.ts';
 import { currentRun } from '../../../src/sync/runs.ts';
 import { batchWorld, fullBatch, startMs, times } from '../../harness/batch-world.ts';
-import { range } from '../../harness/kept.ts';
+import { blockItem, range } from '../../harness/kept.ts';
 import { openRun } from '../../harness/runs.ts';
 
 test('where many batches wait, a poll reads the lowest three again, and no empty number above them', async () => {
@@ -82,4 +82,22 @@ test('an empty number that nothing verifies is requested by each poll among the 
   // Its interval is the time since the first poll, which requested it too.
   expect(await minutesOf(range(5, 33).map((ten) => ten * 10))).toEqual([80, 160, 320]);
   expect(await states()).toMatchObject({ 6: 'empty', 7: 'open', 8: 'settled' });
+});
+
+test('a walk down to the known blocks of a batch reads on if the known one has another hash', async () => {
+  const { list, poll, database } = await batchWorld(4);
+  await poll(0);
+  const replaced = fullBatch(4).map((block, at) => ({
+    ...block,
+    edition: 1,
+    parentEdition: at === 0 ? 0 : 1,
+  }));
+  list.batches.set(4, replaced);
+
+  await poll(10);
+
+  const stored = await database.query(
+    'select hash from explorer.blocks where optimism_batch_number = 4 order by height',
+  );
+  expect(stored).toEqual(replaced.map((block) => ({ hash: blockItem(block)['hash'] })));
 });
