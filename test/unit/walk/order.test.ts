@@ -137,6 +137,17 @@ describe('a page of a list that is newest first', () => {
     expect(judgeOrder(page.toReversed(), borders).inOrder).toEqual([]);
   });
 
+  test.each([
+    [2, 6],
+    [3, 0],
+  ])('of eight items, %i of them out of order, trusts %i', (wrong, trusted) => {
+    const places = page
+      .slice(0, 8)
+      .map((place, index) => (index < wrong ? { ...place, height: 5 - index } : place));
+
+    expect(trustedOf(places, { ...borders, next: at(1001) })).toHaveLength(trusted);
+  });
+
   test('may repeat the last item of the page before', () => {
     const judged = judgeOrder([found(1010), ...page], borders);
 
