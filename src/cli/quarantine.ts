@@ -11,6 +11,7 @@ import {
 } from '../quarantine/quarantine.ts';
 import { fit, tableLines } from '../terminal/layout.ts';
 import { count } from '../status/schema.ts';
+import { counted } from '../terminal/numbers.ts';
 import { addFeedOptions, collect, wholeNumber, type ChosenFeeds } from './options.ts';
 import { openData } from './database.ts';
 import { exits, UsageError, type Context, type Registry } from './context.ts';
@@ -115,5 +116,9 @@ async function drop(context: Context, options: QuarantineOptions) {
     throw new UsageError('say which to drop: --chain, --operation, --id, --reason, or --all.');
   }
   const dropped = await dropQuarantined(data.db, filterOf(data, options));
-  return context.print(quarantineDropDocument, { dropped }, `Dropped ${dropped} items.\n`);
+  return context.print(
+    quarantineDropDocument,
+    { dropped },
+    `Dropped ${counted(dropped, 'item')}.\n`,
+  );
 }

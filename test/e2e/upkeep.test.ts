@@ -78,7 +78,12 @@ describe('quarantine', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining('or --all')]);
     expect(await count()).toBe(before);
     expect((await call('quarantine', 'drop', '--chain', '11')).stdout).toBe('Dropped 0 items.\n');
-    expect((await call('quarantine', 'drop', '--all')).stdout).toBe(`Dropped ${before} items.\n`);
+    const { stdout: first } = await call('quarantine', 'list', '--json');
+    const { items } = JSON.parse(first) as { readonly items: readonly { readonly id: number }[] };
+    const one = await call('quarantine', 'drop', '--id', String(items[0]?.id));
+    expect(one.stdout).toBe('Dropped 1 item.\n');
+    const others = `Dropped ${before - 1} items.\n`;
+    expect((await call('quarantine', 'drop', '--all')).stdout).toBe(others);
     expect(await call('quarantine', 'retry')).toMatchObject({
       code: 0,
       stdout: 'Nothing to retry.\n',
