@@ -112,14 +112,18 @@ interface RecheckContext {
 /** What of a page needs other evidence. */
 type Suspicion = 'end' | 'since' | 'from-top' | 'other' | 'empty';
 
-/** Of empty pages in a row the first one needs other evidence, also at a page limit: a probe takes its number for empty. */
+/**
+ * Of empty pages in a row the first one needs other evidence, also if the walk ends with it: a probe takes its number for
+ * empty, and no other walk reads what was above the cursor of the next one.
+ */
 function suspicionOf({ emptyRun, end, isFromTop, isOther }: JudgedPage): Suspicion | null {
   if (end?.is === 'end') return 'end';
   const bound = end?.is === 'bound' ? end.bound : null;
   if (bound === 'since') return 'since';
   if (isFromTop) return 'from-top';
   if (isOther) return 'other';
-  return emptyRun === 1 && (end === null || bound === 'max-pages') ? 'empty' : null;
+  const leadsOn = end === null || bound === 'max-pages' || bound === 'until';
+  return emptyRun === 1 && leadsOn ? 'empty' : null;
 }
 
 /** Whether a page may be the service's mistake: `settle` finds out once all pages before it are stored. */
