@@ -214,7 +214,6 @@ export async function beginHandOff(tx: Transaction, arriving: Arriving): Promise
       from etl.walks
       where ${sharing(arriving)}
         and ${entryHeight} < ${height}
-        and pages > 0
         and (reason is null or reason not in ('misplaced-entry', 'empty-entry'))
     ) as below
     where id = ${walk.id} and coalesce(floor, 0) < below.top

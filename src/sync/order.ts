@@ -66,8 +66,7 @@ export function judgeOrder(reported: readonly ReportedPlace[], borders: PageBord
     ceiling === null ||
     (inOrder(ceiling, place) && !(borders.isEntryAbove && isAt(ceiling, place)));
   const placed = places.filter(isBelow);
-  const isMostlyGone = places.length > 0 && placed.length * 2 <= places.length;
-  if (isRenumbered(places, borders) || isMostlyGone) return sorted([], false);
+  if (isRenumbered(places, borders)) return sorted([], false);
   const within = next === null ? placed : placed.filter((place) => inOrder(place, next));
   // If most of the page contradicts its own cursor, the cursor is wrong.
   const contradicts = next !== null && within.length * 2 < placed.length;
