@@ -86,6 +86,7 @@ export const walkOn = (
   walk: HeldWalk,
   pages: number,
   queues: WalkDependencies['queues'] = new Set(),
+  signal = new AbortController().signal,
 ): Promise<WalkOutcome> =>
   runWalk(
     walk,
@@ -96,7 +97,7 @@ export const walkOn = (
       budget: pageBudget(pages),
       onCommit: () => undefined,
     },
-    new AbortController().signal,
+    signal,
   );
 
 /** A slice's budget of so many pages. */

@@ -60,14 +60,14 @@ const walk = fc.oneof(
   { weight: 1, arbitrary: fc.array(page, { maxLength: 4 }) },
 );
 /** Three walks at most, and one that fails before the one of a place. */
-const run = fc.record({
+const drawnRun = fc.record({
   walks: fc.array(walk, { minLength: 3, maxLength: 3 }),
   failed: fc.record({
     at: fc.integer({ min: 0, max: 5 }),
     pages: fc.array(page, { maxLength: 2 }),
   }),
 });
-const runs = fc.array(run, { minLength: 1, maxLength: 3 });
+const runs = fc.array(drawnRun, { minLength: 1, maxLength: 3 });
 
 test('whatever pages the walks of a run met, the ranking is that of a plain model', async () => {
   const { query, db } = await freshDatabase();

@@ -166,3 +166,15 @@ test('the search for the newest batch passes no number whose first page once is 
 
   expect(await states()).toMatchObject({ 1: 'settled', 4: 'settled', 5: 'open' });
 });
+
+test('a block that a newer page wrote stays in its batch, although a walk was not served it', async () => {
+  const { list, poll, membersOf, database } = await batchWorld(4);
+  const top = 999 + 5 * batchBlocks;
+  await poll(0);
+  list.batches.set(4, fullBatch(4).slice(0, -3));
+  await database.query('update explorer.blocks set page_id = 1000000 where height = $1', [top]);
+
+  await poll(10);
+
+  expect(await membersOf(top - 3, top)).toEqual([4, null, null, 4]);
+});

@@ -120,7 +120,7 @@ test.each<[string, number, (at: World, request: Request) => Served, number]>([
   expect(synthetic.times).toBeLessThanOrEqual(most);
 });
 
-test('a service that refuses a synthetic cursor is asked for none for a day', async () => {
+test('a service that refuses a synthetic cursor gets no other for a day', async () => {
   const { sync, dig, answerSynthetic, expectComplete } = await world(110);
   const synthetic = answerSynthetic(() => ({ status: 400 }));
   /** Reads the list, then makes a gap of a hundred pages: walks side by side pay in it. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { hashOf, honestly, oneEach, type Page, type PageLie } from '../../harness/kept.ts';
-import { copiedList, lyingList, pageSize, reversed } from './lying-list.ts';
+import { copiedList, lyingList, pageSize, reversed, tokenOf } from './lying-list.ts';
 
 /** A copied list of blocks 1 to 200. */
 async function copied() {
@@ -228,6 +228,38 @@ test.each([
   list.lie = honestly;
   await sync();
   expect(await removed()).toEqual([hashOf(192)]);
+});
+
+test('a page that does not follow the one before removes nothing between the two', async () => {
+  const { list, sync, removed } = await copied();
+  list.lie = ({ items, ...page }, { cursor }) =>
+    cursor === tokenOf(190) ? { ...page, items: items.slice(1) } : null;
+
+  await sync({ overlapMs: 40_000 });
+
+  expect(await removed()).toEqual([]);
+});
+
+test('a page that once skips more stored operations than it may remove covers no gap', async () => {
+  const { list, sync, query, removed, expectComplete } = await copied();
+  const gap = `int8multirange(int8range(140, 160, '[]'))`;
+  await query(`
+    delete from explorer.user_operations where block_number = 147;
+    update etl.walks set verified = verified - ${gap};
+    update etl.coverage set verified = verified - ${gap}`);
+  let skipped = 0;
+  list.lie = ({ items, ...page }) => {
+    const kept = items.filter((item) => !/^(?:14[5-9]|150)$/u.test(String(item['block_number'])));
+    if (skipped > 0 || kept.length === items.length) return null;
+    skipped = items.length - kept.length;
+    return { ...page, items: kept };
+  };
+
+  await sync();
+
+  expect(skipped).toBe(6);
+  expect(await removed()).toEqual([]);
+  await expectComplete();
 });
 
 test('new data does not wait for a deep poll that history holds up', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { freshDatabase } from '../../harness/database.ts';
 import type { SyncRun } from '../../harness/sync.ts';
 import { blockMs, hashOf, oneEach, type Page, timeOf } from '../../harness/kept.ts';
 import { lyingList, pageSize, tokenOf } from './lying-list.ts';
@@ -219,4 +220,25 @@ test.each([
     await query(`select from explorer.user_operations where hash = '${hashOf(9_000)}'`),
   ).toHaveLength(1);
   expect(requests).toBeLessThanOrEqual(deepRequests + 1);
+});
+
+test('a depth in time ends at the tenth item that newer ones below contradict', async () => {
+  const { pool, query } = await freshDatabase();
+  const [top, wanted] = [3_000, 2_500];
+  // A block a second; each hundredth reports the newest time.
+  await pool.query(
+    `insert into explorer.user_operations (chain_id, hash, block_number, timestamp, page_id)
+     select 10, block::text, block,
+            timestamptz '2026-01-01Z' + make_interval(secs => case when block % 100 = 0 then $1::int else block end), 1
+     from generate_series(1, $1::int) as block`,
+    [top],
+  );
+
+  const [{ height }] = await query(
+    `select etl.older_item(10, 'user-operations', $1, timestamptz '2026-01-01Z' + make_interval(secs => $2))::int as height`,
+    [top, wanted],
+  );
+
+  // The first is right below the wanted time, and each next one below a wrong time.
+  expect(height).toBe(wanted - 1 - 9 * 100);
 });
