@@ -136,6 +136,15 @@ export async function noteStopped(
   `);
 }
 
+/** Has a `start` at work poll a lane that a command gave up: its next time may be a day away. */
+export async function leaveToStart(db: Database, lane: FeedLane): Promise<void> {
+  await db.execute(sql`
+    update etl.lanes set next_due_at = least(next_due_at, clock_timestamp())
+    where ${ofLane(lane)} and next_due_at is not null
+      and exists (select from (${workersPresent}) as present where kind = 'start')
+  `);
+}
+
 /** Closes a run, if it is still open, and notes its success on the feed. */
 export async function closeRun(
   db: Pick<Database, 'execute'>,
