@@ -122,7 +122,7 @@ test('a user with the owner role migrates', async () => {
 });
 
 // The owner migrates, and nothing changes.
-test('a role that may not read schema etl is not told that the database is old', async () => {
+test('a role that may not read schema etl gets no advice to migrate', async () => {
   const database = await grantedDatabase();
   const analyst = await userWith(database, roles.analyst);
   await expect(prepareDatabase(opened(analyst))).rejects.toMatchObject({
