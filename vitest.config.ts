@@ -54,7 +54,6 @@ function project(name: Project, options: Options): TestProjectInlineConfiguratio
 const withMoreCases = [
   'test/fault/roads.test.ts',
   'test/unit/foreign-text.test.ts',
-  'test/integration/archive/groups.test.ts',
   'test/integration/db/plans.test.ts',
   'test/integration/explorer/budget.test.ts',
   'test/integration/load/groups.test.ts',

@@ -65,25 +65,6 @@ test('the newest of many batches to read again is found without judging the othe
   expect(plans).toEqual([expect.not.stringContaining('Sort')]);
 });
 
-test('an empty number that nothing verifies is requested by each poll among the newest, and ever more rarely below', async () => {
-  const { list, poll, states } = await batchWorld(5);
-  await poll(0);
-  // Nothing links 5 and 7.
-  list.batches.set(7, fullBatch(7));
-  const minutesOf = async (minutes: readonly number[]) => {
-    const requesting: number[] = [];
-    for (const minute of minutes) if ((await poll(minute)).includes(6)) requesting.push(minute);
-    return requesting;
-  };
-  const early = [10, 20, 30, 40];
-  expect(await minutesOf(early)).toEqual(early);
-  for (const number of [8, 9]) list.batches.set(number, fullBatch(number));
-
-  // Its interval is the time since the first poll, which requested it too.
-  expect(await minutesOf(range(5, 33).map((ten) => ten * 10))).toEqual([80, 160, 320]);
-  expect(await states()).toMatchObject({ 6: 'empty', 7: 'open', 8: 'settled' });
-});
-
 test('a walk down to the known blocks of a batch reads on if the known one has another hash', async () => {
   const { list, poll, database } = await batchWorld(4);
   await poll(0);

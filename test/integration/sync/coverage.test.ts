@@ -1,10 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Occasion } from '../../../src/lists/list.ts';
 import { recountCoverage } from '../../../src/status/verify.ts';
-import { honestly, oneEach } from '../../harness/kept.ts';
-import { openRunner } from '../../harness/runner.ts';
-import { plainChain } from '../../harness/sync.ts';
-import { copiedList, forTheEnd, lyingList, pages, pageSize, reversed } from './lying-list.ts';
+import { oneEach } from '../../harness/kept.ts';
+import { copiedList, forTheEnd, lyingList, pages, pageSize } from './lying-list.ts';
 
 test('a whole list leaves one covered range and no gap', async () => {
   const { sync, covered, expectComplete } = await lyingList();
@@ -106,34 +103,5 @@ test('a gap is closed although the item of the nearest stored cursor above it ha
 
   await sync();
 
-  expect(await gaps()).toEqual([]);
-});
-
-test('a gap that stays because pages are out of order is read again at growing intervals, and by sync at once', async () => {
-  const startMs = Date.UTC(2026, 0, 2);
-  const { list, database, sync, gaps } = await lyingList();
-  await sync({ maxPages: 2, at: new Date(startMs) });
-  const operations = ['user-operations'];
-  const run = { url: list.url, chains: [plainChain], operations, pageSize };
-  const runner = await openRunner(database, run);
-  const history = runner.lanes.filter(({ lane }) => lane.lane === 'backfill');
-  const poll = async (minute: number, occasion: Occasion = 'schedule') => {
-    await runner.run(history, new Date(startMs + minute * 60_000), occasion);
-    return list.takeRequests().length;
-  };
-  list.lie = reversed;
-  expect(await poll(0)).toBeGreaterThanOrEqual(pages - 2);
-
-  const read: number[] = [];
-  // Right before each is due, when it is, and long after the last.
-  for (const minute of [5, 10, 15, 20, 35, 40, 75, 80, 155, 160, 200]) {
-    if ((await poll(minute)) > 0) read.push(minute);
-  }
-
-  expect(read).toEqual([10, 20, 40, 80, 160]);
-  expect(await gaps()).toHaveLength(1);
-  list.lie = honestly;
-  expect(await poll(165)).toBe(0);
-  expect(await poll(165, 'sync')).toBeGreaterThanOrEqual(pages - 2);
   expect(await gaps()).toEqual([]);
 });

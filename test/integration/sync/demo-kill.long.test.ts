@@ -122,3 +122,19 @@ test.for(['SIGTERM', 'SIGKILL'] as const)(
     await eventually('its end', async () => !isThere(worker));
   },
 );
+
+test('a demo that a signal stops prints a document with --json', async () => {
+  const { url, pool } = await freshDatabase();
+  const stop = new AbortController();
+  const ended = call(['demo', '--json'], { env: { DATABASE_URL: url }, signal: stop.signal });
+  await eventually('a worker', () => findWorker(pool));
+
+  stop.abort(new Error('SIGTERM'));
+  const { code, stdout } = await ended;
+
+  expect(code).toBe(130);
+  expect(document.parse(JSON.parse(stdout))).toMatchObject({
+    exit: { code: 130, reason: 'interrupted' },
+    kill: null,
+  });
+});

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { noItems, oneEach } from '../../harness/kept.ts';
-import { lyingList } from './lying-list.ts';
+import { noItems, oneEach, type PageLie } from '../../harness/kept.ts';
+import { copiedList, lyingList, pageSize, tokenOf } from './lying-list.ts';
 import { endsOn, expectOnlyRead, expectWholeHistory, pages } from './false-ends.ts';
 
 test.each(endsOn([1, pages - 1]))(
@@ -36,4 +36,23 @@ test('a walk that begins at a cursor without a position, where nothing is listed
 
   expect(await query('select from etl.walks where not from_head')).toHaveLength(1);
   expect(await removed()).toEqual([]);
+});
+
+test('a full re-scan reads the page that is empty once and leads to where the next walk began', async () => {
+  const { list, sync, query } = await copiedList({}, oneEach(1, 52 * pageSize));
+  await query(`update etl.feeds set settings = settings || '{"parallel": 2}'`);
+  await sync({ again: true });
+  const [{ until }] = await query(
+    "select scope -> 'until' as until from etl.walks where scope ? 'until'",
+  );
+  const block = Number(String(until['page_token']).split(',')[0]);
+  list.operations = list.operations.map((operation) => ({ ...operation, fee: '7' }));
+  const empty: PageLie[] = [() => ({ items: [], next_page_params: until })];
+  list.lie = (page, request) =>
+    request.cursor === tokenOf(block + pageSize) ? (empty.pop()?.(page, request) ?? null) : null;
+
+  await sync({ again: true });
+
+  expect(empty).toEqual([]);
+  expect(await query("select hash from explorer.user_operations where fee <> '7'")).toEqual([]);
 });

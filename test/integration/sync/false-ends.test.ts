@@ -41,25 +41,6 @@ test('a page without the field next_page_params ends no list, however often it i
   await expectComplete();
 });
 
-test('a full re-scan reads the page that is empty once and leads to where the next walk began', async () => {
-  const { list, sync, query } = await copiedList({}, oneEach(1, 52 * pageSize));
-  await query(`update etl.feeds set settings = settings || '{"parallel": 2}'`);
-  await sync({ again: true });
-  const [{ until }] = await query(
-    "select scope -> 'until' as until from etl.walks where scope ? 'until'",
-  );
-  const block = Number(String(until['page_token']).split(',')[0]);
-  list.operations = list.operations.map((operation) => ({ ...operation, fee: '7' }));
-  const empty: PageLie[] = [() => ({ items: [], next_page_params: until })];
-  list.lie = (page, request) =>
-    request.cursor === tokenOf(block + pageSize) ? (empty.pop()?.(page, request) ?? null) : null;
-
-  await sync({ again: true });
-
-  expect(empty).toEqual([]);
-  expect(await query("select hash from explorer.user_operations where fee <> '7'")).toEqual([]);
-});
-
 test('the ledger counts the requests that show whether the last operation has left', async () => {
   const { list, sync, query, removed } = await copiedList({}, oneEach(1, 30));
   list.operations = oneEach(2, 30);

@@ -49,3 +49,17 @@ test('a new batch that the list lacks, below one without blocks, does not prolon
   expect(requested.toSorted((a, b) => a - b)).toEqual([7, 8, 9, 10]);
   expect(await open()).toEqual(['batch 7: listed, but without blocks']);
 });
+
+test('a listed number without blocks costs a request a poll, and hides no batch', async () => {
+  const { list, poll, serve, alsoState, latestBatch } = await world(range(1, 5));
+  alsoState(9_999, [1, 2]);
+  await poll(0);
+  expect(await latestBatch()).toBe(5);
+
+  serve(range(1, 7));
+  list.listed = [{ number: 9_999, blocks: [1, 2] }];
+  const requested = [...(await poll(10)), ...(await poll(20))];
+
+  expect(times(requested, 9_999)).toBe(2);
+  expect(await latestBatch()).toBe(7);
+});

@@ -59,20 +59,6 @@ test('a batch that the list leaves out is still read', async () => {
   expect(await open()).toEqual([]);
 });
 
-test('a listed number without blocks costs a request a poll, and hides no batch', async () => {
-  const { list, poll, serve, alsoState, latestBatch } = await world(range(1, 5));
-  alsoState(9_999, [1, 2]);
-  await poll(0);
-  expect(await latestBatch()).toBe(5);
-
-  serve(range(1, 7));
-  list.listed = [{ number: 9_999, blocks: [1, 2] }];
-  const requested = [...(await poll(10)), ...(await poll(20))];
-
-  expect(times(requested, 9_999)).toBe(2);
-  expect(await latestBatch()).toBe(7);
-});
-
 test('a verified batch whose blocks differ from those posted to L1 is open until they agree', async () => {
   const { poll, serve, alsoState, states, open } = await world(range(1, 5));
   const [start, end] = postedAs(2);

@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
-import { honestly } from '../../harness/kept.ts';
+import { honestly, range } from '../../harness/kept.ts';
 import { batchBlocks, batchWorld, fullBatch, times } from '../../harness/batch-world.ts';
+import type { Occasion } from '../../../src/lists/list.ts';
+import { openRunner } from '../../harness/runner.ts';
+import { plainChain } from '../../harness/sync.ts';
+import { lyingList, pages, pageSize, reversed } from './lying-list.ts';
 
 test('a run with nothing new costs one poll, and one page of the newest batch', async () => {
   const { list, poll, states } = await batchWorld(3);
@@ -181,4 +185,52 @@ test('batches behind a wide gap are found, and all of them are read', async () =
   const settled = Object.keys(read).filter((number) => read[number] === 'settled');
   expect(settled.map(Number)).toEqual([1, 2, 3, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39]);
   expect(read).toMatchObject({ 4: 'empty, verified', 29: 'empty, verified', 40: 'open' });
+});
+
+test('an empty number that nothing verifies is requested by each poll among the newest, and ever more rarely below', async () => {
+  const { list, poll, states } = await batchWorld(5);
+  await poll(0);
+  // Nothing links 5 and 7.
+  list.batches.set(7, fullBatch(7));
+  const minutesOf = async (minutes: readonly number[]) => {
+    const requesting: number[] = [];
+    for (const minute of minutes) if ((await poll(minute)).includes(6)) requesting.push(minute);
+    return requesting;
+  };
+  const early = [10, 20, 30, 40];
+  expect(await minutesOf(early)).toEqual(early);
+  for (const number of [8, 9]) list.batches.set(number, fullBatch(number));
+
+  // Its interval is the time since the first poll, which requested it too.
+  expect(await minutesOf(range(5, 33).map((ten) => ten * 10))).toEqual([80, 160, 320]);
+  expect(await states()).toMatchObject({ 6: 'empty', 7: 'open', 8: 'settled' });
+});
+
+test('a gap that stays because pages are out of order is read again at growing intervals, and by sync at once', async () => {
+  const startMs = Date.UTC(2026, 0, 2);
+  const { list, database, sync, gaps } = await lyingList();
+  await sync({ maxPages: 2, at: new Date(startMs) });
+  const operations = ['user-operations'];
+  const run = { url: list.url, chains: [plainChain], operations, pageSize };
+  const runner = await openRunner(database, run);
+  const history = runner.lanes.filter(({ lane }) => lane.lane === 'backfill');
+  const poll = async (minute: number, occasion: Occasion = 'schedule') => {
+    await runner.run(history, new Date(startMs + minute * 60_000), occasion);
+    return list.takeRequests().length;
+  };
+  list.lie = reversed;
+  expect(await poll(0)).toBeGreaterThanOrEqual(pages - 2);
+
+  const read: number[] = [];
+  // Right before each is due, when it is, and long after the last.
+  for (const minute of [5, 10, 15, 20, 35, 40, 75, 80, 155, 160, 200]) {
+    if ((await poll(minute)) > 0) read.push(minute);
+  }
+
+  expect(read).toEqual([10, 20, 40, 80, 160]);
+  expect(await gaps()).toHaveLength(1);
+  list.lie = honestly;
+  expect(await poll(165)).toBe(0);
+  expect(await poll(165, 'sync')).toBeGreaterThanOrEqual(pages - 2);
+  expect(await gaps()).toEqual([]);
 });

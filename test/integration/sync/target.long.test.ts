@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { world } from './target-scene.ts';
+import { pagesAfter, timeAt } from './program.ts';
+import { flags, world } from './target-scene.ts';
 
 /** Batches have 60 blocks on average, 90 at most. */
 const pagesOfBatch = 2;
@@ -17,4 +18,20 @@ test('a lower --from-batch costs the batches below, and those at the ends of the
   expect(read.batches).toBe(4);
   // Nothing above verifies the newest, and the lowest waits for the one that is read now.
   expect(requests).toBeLessThanOrEqual(read.pages + 1 + pagesOfBatch);
+});
+
+test('an earlier --since costs the pages between and at most two more, and all costs the remainder', async () => {
+  const { run, open } = await world();
+  const list = flags('user-operations');
+  await run('sync', ...list, '--since', timeAt(0.7));
+
+  const { requests } = await run('backfill', ...list, '--since', timeAt(0.3));
+  const between = pagesAfter(0.3) - pagesAfter(0.7);
+  expect(requests).toBeGreaterThanOrEqual(Math.floor(between));
+  expect(requests).toBeLessThanOrEqual(Math.ceil(between) + 2);
+  expect(await open()).toEqual([]);
+
+  const all = await run('backfill', ...list, '--since', 'all');
+  expect(all.requests).toBeGreaterThanOrEqual(pagesAfter(0) - pagesAfter(0.3) - 1);
+  expect(await open()).toEqual([]);
 });

@@ -5,7 +5,10 @@ import { expectTrueCopy } from './truth-copy.ts';
 import { inLong } from '../../harness/long-cases.ts';
 
 /** Each generation of the API, and each family of chains; the long suite has other pairs. */
-test.each([['optimism', 'v10'], ['celo', 'v12'], ...inLong(['arbitrum', 'v11'] as const)] as const)(
+test.each([
+  ['optimism', 'v10'],
+  ...inLong(['celo', 'v12'] as const, ['arbitrum', 'v11'] as const),
+] as const)(
   'a chain of the %s family is copied row for row from generation %s',
   (family, generation) => expectTrueCopy(family, generation),
 );

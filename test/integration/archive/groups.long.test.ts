@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { SimulatedChain } from '../../../simulator/index.ts';
 import type { OpenDatabase } from '../../harness/database.ts';
 import { plainChain } from '../../harness/sync.ts';
@@ -11,7 +11,7 @@ const times = ['first_seen_at', 'observed_at'];
 /** A chain that moves, whose lists show items and addresses more than once, and differently. */
 const chain = {
   ...plainChain,
-  userOperations: inject('isLong') ? 200 : 100,
+  userOperations: 200,
   batches: { first: 1, count: 3, blocks: 60 },
   generation: 'v10',
   oddities: ['duplicates-in-page', 'duplicates-across-pages', 'missing-hash', 'max-wei'],
@@ -81,6 +81,6 @@ test('replays leave the same rows, of the same pages, whatever pages share a tra
       expect(await rowsAfter(database, groups)).toEqual(apart);
     }),
     // A failure names the seed, and the path to it.
-    { seed: 50, numRuns: inject('isLong') ? 10 : 1, examples: [[[16]]] },
+    { seed: 50, numRuns: 10, examples: [[[16]]] },
   );
 });
