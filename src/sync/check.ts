@@ -122,9 +122,12 @@ function suspicionOf({ emptyRun, end, isFromTop, isOther }: JudgedPage): Suspici
   if (bound === 'since') return 'since';
   if (isFromTop) return 'from-top';
   if (isOther) return 'other';
-  const leadsOn = end === null || bound === 'max-pages' || bound === 'until';
-  return emptyRun === 1 && leadsOn ? 'empty' : null;
+  return emptyRun === 1 && isFollowed(end) ? 'empty' : null;
 }
+
+/** Whether there is more behind an empty page, though its walk may end with it. */
+const isFollowed = (end: WalkEnd | null): boolean =>
+  end === null || (end.is === 'bound' && (end.bound === 'max-pages' || end.bound === 'until'));
 
 /** Whether a page may be the service's mistake: `settle` finds out once all pages before it are stored. */
 export const isClaim = (page: JudgedPage): boolean => suspicionOf(page) !== null;
@@ -148,7 +151,7 @@ export async function settle(claim: JudgedPage, context: RecheckContext): Promis
   const top = page.order?.inOrder[0]?.height ?? -1;
   // The cursor of a list of numbers is one above its page.
   const isReached = top + 1 >= (claim.order?.borders.next?.height ?? 0);
-  if (page.facts.items === 0 ? page.end !== null : !isReached) {
+  if (page.facts.items === 0 ? !isFollowed(page.end) : !isReached) {
     throw truncated('its first page is empty, and leads on to items that its top does not list');
   }
   return { ...page, facts: { ...page.facts, cursor_in: null } };

@@ -60,3 +60,14 @@ test('a first page that is empty from above all heights too is followed where it
   await expectComplete();
   expect(await ledgerFaults(pool, 'ended')).toEqual({});
 });
+
+test('a walk of one page may be empty from above all heights too', async () => {
+  const { list, sync, query } = await lyingList();
+  list.lie = (_, { cursor }) => (cursor === null || isTop(cursor) ? beforeTheNewest : null);
+
+  expect(await sync({ maxPages: 1 })).toBe(forThePage + fromTheTop);
+
+  expect(await query('select state, reason, items from etl.walks')).toEqual([
+    { state: 'finished', reason: 'max-pages', items: '0' },
+  ]);
+});
