@@ -4,6 +4,7 @@ import * as files from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Pool } from 'pg';
 import { z } from 'zod';
+import { codeOfFailure } from '../db/failure.ts';
 import { rowsOf } from '../db/transaction.ts';
 import { readAnswer, type Column, type TextRow, type Statement } from '../query/read.ts';
 import { csvHead, csvLines, type CsvFormat } from '../query/value.ts';
@@ -104,19 +105,41 @@ export async function readMoment(pool: Pool): Promise<Moment> {
     pool,
     () => momentSchema,
     `select (extract(epoch from greatest(explorer.changes_until(), 'epoch')) * 1000000)::float8 as until,
-            coalesce((select jsonb_object_agg(chain_id, concat(native_symbol, native_decimals)) from explorer.chains), '{}') as natives,
-            (select concat_ws('/', system_identifier, timeline_id, oid)
-             from pg_control_system(), pg_control_checkpoint(), pg_database where datname = current_database()) as origin`,
+            coalesce((select jsonb_object_agg(chain_id, concat(native_symbol, native_decimals)) from explorer.chains), '{}') as natives`,
   );
-  return moment ?? { until: 0, natives: {}, origin: '' };
+  return { ...(moment ?? { until: 0, natives: {} }), origin: await readOrigin(pool) };
 }
 
-const momentSchema = z.object({
-  until: z.number(),
-  natives: z.record(z.string(), z.string()),
-  origin: z.string(),
-});
-type Moment = z.infer<typeof momentSchema>;
+const momentSchema = z.object({ until: z.number(), natives: z.record(z.string(), z.string()) });
+
+/** What tells a database from others: the server, its timeline and the database's number, in SQL. */
+const originParts = [
+  'system_identifier from pg_control_system()',
+  // After a failover, the control file has the new one only with the next checkpoint, minutes later.
+  `case when pg_is_in_recovery() then (select timeline_id from pg_control_checkpoint())
+   else ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int end`,
+  'oid from pg_database where datname = current_database()',
+];
+
+/** How a server refuses a function: no right, not supported, not with its settings, or it lacks it. */
+const refusals = new Set<string | null>(['42501', '0A000', '55000', '42883']);
+
+/** A part that the server does not tell is empty: Aurora tells no timeline, and keeps one copy. */
+async function readOrigin(pool: Pool): Promise<string> {
+  const parts: string[] = [];
+  for (const part of originParts) {
+    const statement = `select (select ${part})::text as part`;
+    const [found] = await rowsOf(pool, () => partSchema, statement).catch((error: unknown) => {
+      if (refusals.has(codeOfFailure(error))) return [];
+      throw error;
+    });
+    parts.push(found?.part ?? '');
+  }
+  return parts.join('/');
+}
+
+const partSchema = z.object({ part: z.string().nullable() });
+type Moment = z.infer<typeof momentSchema> & { readonly origin: string };
 
 type Writer = ReturnType<typeof parquetFile>;
 

@@ -11,11 +11,12 @@ import {
   launchEnvironment,
   providePrograms,
 } from '../../src/postgres/programs.ts';
+import { readMoment } from '../../src/export/export.ts';
 import { startEmbeddedPostgres } from '../../src/postgres/postgres.ts';
 import { withClient } from '../harness/client.ts';
 import { simulated, testKey } from '../harness/explorer.ts';
 import { call, configFolder, eventually, expectOneMessage } from '../harness/process.ts';
-import { freshDirectory } from '../harness/database.ts';
+import { databaseAt, freshDirectory } from '../harness/database.ts';
 import { freePort } from '../harness/ports.ts';
 import { plainChain } from '../harness/sync.ts';
 import { feedsOf, openSession } from './mcp-session.ts';
@@ -92,6 +93,20 @@ test('on a streaming standby, commands that read work, and others say that it is
     ['quarantine', 'drop', '--all'],
   ];
   for (const args of others) expectOneMessage(await onStandby(...args), /is a standby/u);
+});
+
+test('a standby that was promoted a moment ago is another database than its primary', async () => {
+  const { primary, standbyUrl, untilReplayed } = await startPair();
+  const env = { DATABASE_URL: primary.url };
+  expect((await call(['migrate'], { env })).code).toBe(0);
+  await untilReplayed();
+  const originOf = async (url: string) => (await readMoment(databaseAt(url).pool)).origin;
+  const origin = await originOf(primary.url);
+  expect(await originOf(standbyUrl)).toBe(origin);
+
+  await ask(standbyUrl, 'select pg_promote()');
+
+  expect(await originOf(standbyUrl)).not.toBe(origin);
 });
 
 const settings = { fsync: 'off', synchronous_commit: 'off' };

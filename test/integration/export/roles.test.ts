@@ -13,6 +13,19 @@ test('an analyst exports the tables that they may read', async () => {
   expect(names).not.toContain('address_watchlist_names');
 });
 
+// Aurora refuses pg_control_checkpoint (55000), unless its WAL is logical.
+test('a server that does not say which one it is exports, and again what changed', async () => {
+  const database = await grantedDatabase();
+  await database.query(
+    'revoke execute on function pg_control_checkpoint, pg_control_system, pg_walfile_name from public',
+  );
+  const lake = await openLake(await userWith(database, 'explorer_etl_analyst'));
+
+  await lake.exported(['chains']);
+
+  expect((await lake.exported(['user_operations', '--changed'])).size).toBe(1);
+});
+
 test('for a superuser, a table whose policies would hide rows is refused, and others are exported', async () => {
   const database = await grantedDatabase();
   const lake = await openLake(database);
