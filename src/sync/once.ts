@@ -9,11 +9,11 @@ import { runStates } from '../lists/tables.ts';
 import { type Attempted, type PageCommitted, signals } from '../signals.ts';
 import { dueScope } from './feeds.ts';
 import { openLane } from './queue.ts';
-import { noteStopped, type OpenedRun } from './runs.ts';
+import { leaveToStart, noteStopped, type OpenedRun } from './runs.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';
 import { workersPresent } from './workers.ts';
 import { z } from 'zod';
-import { failureClasses } from '../failure.ts';
+import { failureClasses, failures, passing } from '../failure.ts';
 
 /** A target's end (`open`: interrupted) and this process's work; quarantine and schema drift are those of the whole run. */
 export interface SyncResult extends Target, RunResult, LaneCounts {
@@ -68,6 +68,12 @@ export async function syncOnce(
     if (signal.aborted) await noteStopped(db, lanes).catch(() => undefined);
   }
   const results = await runResults(db, [...opened.keys()]);
+  // Only now: this process would take the slices of the start, and give up again.
+  const givenUp = [...results].flatMap(([id, { state, failure }]) => {
+    const isPassing = failure !== null && passing.has(failures[failure].nextTry);
+    return (state === 'interrupted' && isPassing && opened.get(id)?.lane) || [];
+  });
+  if (givenUp.length > 0) await leaveToStart(db, givenUp);
   return [...results].flatMap(([id, result]) => {
     const target = opened.get(id);
     if (target === undefined) return [];

@@ -136,11 +136,12 @@ export async function noteStopped(
   `);
 }
 
-/** Has a `start` at work poll a lane that a command gave up: its next time may be a day away. */
-export async function leaveToStart(db: Database, lane: FeedLane): Promise<void> {
+/** Has a `start` at work poll lanes that a command gave up: their next time may be a day away. */
+export async function leaveToStart(db: Database, lanes: readonly FeedLane[]): Promise<void> {
   await db.execute(sql`
     update etl.lanes set next_due_at = least(next_due_at, clock_timestamp())
-    where ${ofLane(lane)} and next_due_at is not null
+    where feed || '/' || lane = any(${sql.param(lanes.map(laneName))}::text[])
+      and next_due_at is not null
       and exists (select from (${workersPresent}) as present where kind = 'start')
   `);
 }

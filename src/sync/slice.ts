@@ -14,7 +14,7 @@ import type { SliceBudget } from './page.ts';
 import { chainSlice } from './queue.ts';
 import type { WalkProgress } from './walk.ts';
 import { isLost, type Worker } from './workers.ts';
-import { closeRun, countFailure, currentRun, leaveToStart, noteReason } from './runs.ts';
+import { closeRun, countFailure, currentRun, noteReason } from './runs.ts';
 import { z } from 'zod';
 
 /** Part of a day that is added at random, so that not all feeds are polled at once that the explorer does not serve. */
@@ -182,10 +182,8 @@ async function backOff(
   else await setFailure(db, lane, feedFailure);
   logFailure(ended, feedFailure);
   if (nextTry === 'daily') await pollLater(db, lane, dayMs * (1 + random() * dayJitter));
-  const isPassing = passing.has(nextTry);
-  if (kind === 'once' || !isPassing) {
+  if (kind === 'once' || !passing.has(nextTry)) {
     await closeRun(db, run, 'interrupted', feedFailure);
-    if (isPassing) await leaveToStart(db, lane);
     return 0;
   }
   const isFirst = progressed || nextTry !== 'growing';

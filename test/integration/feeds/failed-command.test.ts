@@ -46,3 +46,41 @@ test('a list that a command failed to read is retried by the start beside it, ho
   const reasons = await query('select failure, reason from etl.feeds');
   expect(reasons).toEqual([{ failure: null, reason: null }]);
 });
+
+test('a command that gave a list up takes no slice of the start, while it reads others', async () => {
+  const database = await freshDatabase();
+  const { query } = database;
+  let isRefused = false;
+  let refusals = 0;
+  const others = Promise.withResolvers<void>();
+  const simulator = await simulated({
+    seed: 5,
+    chains: [shortChain],
+    faults: ({ operation }) => {
+      if (!isRefused || operation !== 'factories') return null;
+      refusals += 1;
+      return statusFaults['403'];
+    },
+    hold: ({ operation }) => (isRefused && operation === 'user-operations' ? others.promise : null),
+  });
+  const operations = ['user-operations', 'factories'];
+  const run = { url: simulator.url, chains: [shortChain], operations };
+  await runSync(database, run);
+  await query(`update etl.lanes set next_due_at = '2999-01-01'`);
+  await query(`insert into etl.workers (id, kind, host, version, seen_at)
+               values (gen_random_uuid(), 'start', 'another-host', '1.0.0', now() + interval '1 hour')`);
+  const due = `select feed from etl.lanes where next_due_at < now()`;
+  isRefused = true;
+  const syncing = runSync(database, run);
+  await eventually('the list to be given up', async () => {
+    const rows = await query(`select from etl.runs where state = 'interrupted'`);
+    return rows.length === 1;
+  });
+  expect(await query(due)).toEqual([]);
+
+  others.resolve();
+  await syncing;
+
+  expect(await query(due)).toEqual([{ feed: '10/factories' }]);
+  expect(refusals).toBe(1);
+});
