@@ -112,7 +112,7 @@ export async function readMoment(pool: Pool): Promise<Moment> {
 
 const momentSchema = z.object({ until: z.number(), natives: z.record(z.string(), z.string()) });
 
-/** What tells a database from others: the server, its timeline and the database's number, in SQL. */
+/** What differs from database to database: the server, its timeline and the database's number, in SQL. */
 const originParts = [
   'system_identifier from pg_control_system()',
   // After a failover, the control file has the new one only with the next checkpoint, minutes later.
@@ -124,7 +124,7 @@ const originParts = [
 /** How a server refuses a function: no right, not supported, not with its settings, or it lacks it. */
 const refusals = new Set<string | null>(['42501', '0A000', '55000', '42883']);
 
-/** A part that the server does not tell is empty: Aurora tells no timeline, and keeps one copy. */
+/** A part that the server refuses is empty: Aurora has no timeline to show, and one copy of the data. */
 async function readOrigin(pool: Pool): Promise<string> {
   const parts: string[] = [];
   for (const part of originParts) {
