@@ -222,27 +222,27 @@ async function noteRemovals(
       select int8range(min(height), max(height), '[]') as skipped
       from unseen
       having count(*) > ${most}
-    ), unbelieved as materialized (
-      select skipped
-      from jump
+    ), also_skipped as materialized (
+      select other.id, other.walk_id, other.jumped * skipped as blocks
+      from etl.pages as other, jump
+      where feed = ${walk.feed} and walk_id <> ${walk.walk_id} and jumped && skipped
+    ), agreed as materialized (
+      select id from also_skipped as other
+      -- Not if another walk has shown these blocks since.
       where not exists (
-        select from etl.pages as other
+        select from etl.pages as shown
         where feed = ${walk.feed}
-          and walk_id <> ${walk.walk_id}
-          and jumped && skipped
-          -- Not if another walk has shown these blocks since.
-          and not exists (
-            select from etl.pages as shown
-            where feed = ${walk.feed}
-              and id > other.id
-              and id < ${walk.page_id}
-              and walk_id not in (other.walk_id, ${walk.walk_id})
-              and is_ordered
-              and jumped is null
-              and top >= lower(other.jumped * skipped)
-              and bottom < upper(other.jumped * skipped)
-          )
+          and id > other.id
+          and id < ${walk.page_id}
+          and walk_id not in (other.walk_id, ${walk.walk_id})
+          and is_ordered
+          and jumped is null
+          and top >= lower(other.blocks)
+          and bottom < upper(other.blocks)
       )
+    ), unbelieved as materialized (
+      -- One question inside another leaves no row on Citus.
+      select skipped from jump where not exists (select from agreed)
     ), noted as (
       update etl.pages set jumped = skipped from unbelieved where id = ${walk.page_id}
     ), ${present}, removed as (
