@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { batchBlocks, batchWorld, fullBatch, pageSize, times } from '../../harness/batch-world.ts';
 import {
   batchItem,
@@ -14,31 +14,34 @@ import { openRun } from '../../harness/runs.ts';
 
 // A batch waits for what is to come only if what is there does not contradict it.
 
-test('batches that do not meet are open, though none of them is verified yet', async () => {
-  const { list, poll, verify, database } = await batchWorld(12);
-  await poll(0);
-  await poll(10);
-  list.batches.set(13, fullBatch(13).slice(5));
-  list.batches.set(14, fullBatch(14));
-  await poll(20);
+test.runIf(inject('isLong'))(
+  'batches that do not meet are open, though none of them is verified yet',
+  async () => {
+    const { list, poll, verify, database } = await batchWorld(12);
+    await poll(0);
+    await poll(10);
+    list.batches.set(13, fullBatch(13).slice(5));
+    list.batches.set(14, fullBatch(14));
+    await poll(20);
 
-  expect(await verify()).toMatchObject({
-    open: ['batches 12 to 13: heights or hashes do not link at the border'],
-    head: ['batch 14: waiting for the next batch'],
-  });
-  expect(
-    await database.query('select verified, waiting, unverified from etl.batch_counts()'),
-  ).toEqual([{ verified: '11', waiting: '1', unverified: '2' }]);
-  expect(await database.query('select from_block, to_block from explorer.gaps')).toEqual([
-    { from_block: '12', to_block: '13' },
-  ]);
+    expect(await verify()).toMatchObject({
+      open: ['batches 12 to 13: heights or hashes do not link at the border'],
+      head: ['batch 14: waiting for the next batch'],
+    });
+    expect(
+      await database.query('select verified, waiting, unverified from etl.batch_counts()'),
+    ).toEqual([{ verified: '11', waiting: '1', unverified: '2' }]);
+    expect(await database.query('select from_block, to_block from explorer.gaps')).toEqual([
+      { from_block: '12', to_block: '13' },
+    ]);
 
-  list.batches.set(13, fullBatch(13));
-  await poll(1_440);
-  await poll(2_880);
+    list.batches.set(13, fullBatch(13));
+    await poll(1_440);
+    await poll(2_880);
 
-  expect(await verify()).toMatchObject({ open: [], covered: [{ from: 1, to: 13 }] });
-});
+    expect(await verify()).toMatchObject({ open: [], covered: [{ from: 1, to: 13 }] });
+  },
+);
 
 test('a newest batch that lost its blocks while a poll ran leads the poll round in no circle', async () => {
   const { list, poll, verify, runner, lanes, database } = await batchWorld(7);
@@ -153,19 +156,22 @@ test('a batch keeps its blocks if a walk that failed met some between two that w
   expect(await states()).toMatchObject({ 5: 'empty' });
 });
 
-test('the search for the newest batch passes no number whose first page once is empty and leads on', async () => {
-  const { list, poll, states } = await batchWorld(5);
-  const misled = new Set<number | null>();
-  list.lie = (_, { batch }) => {
-    if (misled.has(batch)) return null;
-    misled.add(batch);
-    return { items: [], next_page_params: { block_number: 500 } };
-  };
+test.runIf(inject('isLong'))(
+  'the search for the newest batch passes no number whose first page once is empty and leads on',
+  async () => {
+    const { list, poll, states } = await batchWorld(5);
+    const misled = new Set<number | null>();
+    list.lie = (_, { batch }) => {
+      if (misled.has(batch)) return null;
+      misled.add(batch);
+      return { items: [], next_page_params: { block_number: 500 } };
+    };
 
-  await poll(0);
+    await poll(0);
 
-  expect(await states()).toMatchObject({ 1: 'settled', 4: 'settled', 5: 'open' });
-});
+    expect(await states()).toMatchObject({ 1: 'settled', 4: 'settled', 5: 'open' });
+  },
+);
 
 test('a block that a newer page wrote stays in its batch, although a walk was not served it', async () => {
   const { list, poll, membersOf, database } = await batchWorld(4);
