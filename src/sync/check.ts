@@ -118,8 +118,7 @@ type Suspicion = 'end' | 'since' | 'from-top' | 'other' | 'empty';
  */
 function suspicionOf({ emptyRun, end, isFromTop, isOther }: JudgedPage): Suspicion | null {
   if (end?.is === 'end') return 'end';
-  const bound = end?.is === 'bound' ? end.bound : null;
-  if (bound === 'since') return 'since';
+  if (end?.is === 'bound' && end.bound === 'since') return 'since';
   if (isFromTop) return 'from-top';
   if (isOther) return 'other';
   return emptyRun === 1 && isFollowed(end) ? 'empty' : null;
