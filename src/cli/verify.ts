@@ -61,15 +61,16 @@ export function verifyText(
 ): string {
   const { feeds, repair } = document;
   const repairs = feeds.flatMap((feed) => feed.repair ?? []);
-  const [head, notes] = [true, false].map((isHead) =>
+  const notesOf = (isShown: (kind: Finding['kind']) => boolean) =>
     feeds.flatMap((feed) =>
-      linesOf(feed.notes.filter(({ kind }) => (kind === 'pending-head') === isHead)).flatMap(
-        (line) => prose(look, `${feed.feed}: ${line}`, 2),
+      linesOf(feed.notes.filter(({ kind }) => isShown(kind))).flatMap((line) =>
+        prose(look, `${feed.feed}: ${line}`, 2),
       ),
-    ),
-  );
+    );
+  const head = notesOf((kind) => kind === 'pending-head');
+  const notes = notesOf((kind) => kind !== 'pending-head' && kind !== 'feed-state');
   const parts = [
-    [verdict(look, document)],
+    verdictLines(look, document, commandLine),
     ...feeds
       .filter(({ state }) => state === 'open')
       .map((feed) => openLines(look, feed, commandLine)),
@@ -87,13 +88,30 @@ export function verifyText(
 const quiet = (look: Look, head: string, lines: readonly string[] = []): string[] =>
   lines.length === 0 ? [] : [head, ...lines].map((line) => paint(look, 'quiet', line));
 
-function verdict(look: Look, { counts }: VerifyDocument): string {
-  const { feeds, open, findings } = counts;
+/** The verdict. During an outage it is that of the last reading; what fails is said in the words of `status`. */
+function verdictLines(
+  look: Look,
+  { counts, feeds: all }: VerifyDocument,
+  commandLine: CommandLine,
+) {
+  const outages = all.flatMap(({ feed, notes }) =>
+    notes.flatMap((note) => (note.kind === 'feed-state' ? { ...note, feed } : [])),
+  );
+  const what = [...Map.groupBy(outages, ({ sentence }) => sentence)].flatMap(([sentence, those]) =>
+    prose(look, `${those.map(({ feed }) => feed).join(', ')}: ${sentence}`, 2),
+  );
+  const commands = new Set(outages.flatMap(({ command }) => command ?? []));
+  const fixes = [...commands].flatMap((command) => repairLines(look, { command }, commandLine));
+  return [verdict(look, counts, outages.length > 0), ...what, ...fixes];
+}
+
+function verdict(look: Look, { feeds, open, findings }: VerifyDocument['counts'], isOld: boolean) {
   if (open > 0) {
     const what = `${whole(open)} of ${counted(feeds, 'feed')}, ${counted(findings, 'finding')}`;
     return `${mark(look, 'bad')} open: ${what}`;
   }
   const all = feeds === 1 ? '1 feed' : `all ${whole(feeds)} feeds`;
+  if (isOld) return `${mark(look, 'warning')} complete as of the last reading: ${all}`;
   return `${mark(look, 'good')} complete: ${all}`;
 }
 

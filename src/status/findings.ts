@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { whole } from '../terminal/numbers.ts';
 
-/** A finding of `verify`. The first five kinds keep a feed incomplete; the others are notes. */
+/** A finding of `verify`. The first five kinds keep a feed incomplete; the others, and an outage of its explorer, are notes. */
 export const finding = z.strictObject({
   kind: z
     .enum([
@@ -15,7 +15,7 @@ export const finding = z.strictObject({
       'caveat',
     ])
     .describe(
-      'gap: not downloaded. unverified: downloaded, but neighbours or order do not confirm it. mismatch: what is stored, was downloaded and is listed differs. quarantine: items that could not become rows. feed-state: the feed fails. pending-head: the newest, waits for what is to come. schema-drift: items differ from the specification. caveat: what limits the completeness.',
+      'gap: not downloaded. unverified: downloaded, but neighbours or order do not confirm it. mismatch: what is stored, was downloaded and is listed differs. quarantine: items that could not become rows. feed-state: the feed fails; as a note, its explorer fails. pending-head: the newest, waits for what is to come. schema-drift: items differ from the specification. caveat: what limits the completeness.',
     ),
   place: z
     .strictObject({ unit: z.enum(['blocks', 'batches']), from: z.int(), to: z.int() })

@@ -4,10 +4,11 @@ import { failures } from '../failure.ts';
 import { failureOrNull, type FeedStatus, type Reason, type StatusDocument } from './schema.ts';
 import { z } from 'zod';
 
-/** An explorer that fails, of `etl.hosts`. Times are ISO 8601. */
+/** An explorer that fails, of `etl.outages`. Times are ISO 8601. */
 const outageShape = () =>
   z.object({
-    origin: z.string(),
+    /** What fails, since when and why, without a full stop; `verify` has the same. */
+    sentence: z.string(),
     since: z.string(),
     failure: failureOrNull,
     reason: z.string(),
@@ -20,11 +21,11 @@ export type Outage = Readonly<z.infer<ReturnType<typeof outageShape>>>;
 export const readOutages = (db: Database): Promise<Outage[]> =>
   execute(db).values(outageShape)`
     select json_build_object(
-      'origin', origin, 'since', failing_since, 'failure', hosts.failure, 'reason', hosts.reason,
+      'sentence', sentence, 'since', since, 'failure', failure, 'reason', reason,
       'next_try_at', next_try_at, 'feeds', json_agg(feed)
     ) as outage
-    from etl.hosts join etl.feeds using (origin)
-    group by origin
+    from etl.outages
+    group by origin, sentence, since, failure, reason, next_try_at
   `;
 
 export const outageOf = (feed: FeedStatus, outages: readonly Outage[]): Outage | null =>

@@ -57,10 +57,10 @@ export function historyWaits({ lanes }: FeedStatus): string | null {
 export function outageText(feed: FeedStatus, { at, workers, outages }: OverallFacts): string {
   const outage = outageOf(feed, outages);
   if (outage === null) return '';
-  const { origin, since, reason, next_try_at } = outage;
+  const { sentence, next_try_at } = outage;
   const next = new Date(Math.max(Date.parse(next_try_at), at.getTime())).toISOString();
   const then = isAtWork(workers) ? `next try ${next.slice(11, 19)} UTC` : 'no worker tries again';
-  return `No answer from ${URL.parse(origin)?.host ?? origin} since ${clock(since, at)}: ${reason}; ${then}.`;
+  return `${sentence}; ${then}.`;
 }
 
 /** What of the work beside the pages fails. */

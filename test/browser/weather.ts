@@ -23,7 +23,7 @@ export const commands = (['run', 'pause', 'resume'] as const).map((handle) => {
 });
 
 const outage: Outage = {
-  origin: 'https://api.blockscout.com',
+  sentence: 'No answer from api.blockscout.com since 10:52 UTC: HTTP 503, Service Unavailable',
   since: before(32 * minute),
   failure: 'unreachable',
   reason: 'HTTP 503, Service Unavailable',

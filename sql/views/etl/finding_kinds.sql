@@ -29,6 +29,7 @@ from (values
   ('quarantine', 'quarantine', 'quarantine list', '{# item} in quarantine'),
   -- The reason says what is wrong; a successful run removes it.
   ('feed-state', 'feed-state', 'sync', '{state}'),
+  ('feed-state', 'feed-outage', 'check', '{outage}'),
   ('pending-head', 'waits-for-blocks', null, 'waiting for the rest of the blocks'),
   ('pending-head', 'waits-for-update', null, 'waiting for an update by the service'),
   ('pending-head', 'waits-for-lowest-blocks', null, 'waiting for a second read of the lowest blocks'),

@@ -17,6 +17,12 @@ from etl.feeds
 left join etl.verification using (feed)
 where is_verified is not true and not exists (select from found where found.feed = feeds.feed)
 union all
+select feed, false, jsonb_build_object('detail', 'feed-outage', 'outage', sentence)
+from etl.outages
+join etl.wanted_feeds using (feed)
+-- A feed that is meant to be still misses nothing.
+where is_wanted and paused_at is null
+union all
 select feed, false, note from etl.list_notes
 union all
 select feed, false, note from etl.item_notes;

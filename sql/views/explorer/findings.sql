@@ -9,7 +9,8 @@ select feeds.chain_id, feeds.operation, feed, is_open, known.kind,
        placed.unit, from_position, to_position,
        etl.finding_sentence(sentence, finding) as sentence,
        case when feeds.kind in ('newest-first', 'numbered', 'ranked')
-         then 'explorer-etl ' || remedy || ' --chain ' || feeds.chain_id || ' --operation ' || feeds.operation
+         then 'explorer-etl ' || remedy || case when remedy in ('repair', 'sync', 'quarantine list')
+           then ' --chain ' || feeds.chain_id || ' --operation ' || feeds.operation else '' end
        end as command,
        (finding -> 'count')::bigint as count
 from etl.all_findings()
@@ -24,7 +25,7 @@ comment on column explorer.findings.chain_id is 'Number of the chain.';
 comment on column explorer.findings.operation is 'Name of the operation.';
 comment on column explorer.findings.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column explorer.findings.is_open is 'Whether it keeps the feed from being complete. False: it limits the completeness, or is to be known.';
-comment on column explorer.findings.kind is 'gap, unverified, mismatch, quarantine or feed-state; of notes pending-head, schema-drift or caveat. docs/operating.md explains them.';
+comment on column explorer.findings.kind is 'gap, unverified, mismatch, quarantine or feed-state; of notes feed-state, pending-head, schema-drift or caveat. docs/operating.md explains them.';
 comment on column explorer.findings.place is 'Where in the list, for people. Null: it is about all of it.';
 comment on column explorer.findings.unit is 'What positions count: blocks, or batches. Null: it has no place.';
 comment on column explorer.findings.from_position is 'First block, or batch. Null: it has no place.';

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SimulatedChain } from '../../../simulator/index.ts';
+import type { StatusDocument } from '../../../src/status/schema.ts';
 import { creditsPerRequest } from '../../../src/explorer/budget.ts';
 import {
   recountCoverage,
@@ -152,6 +153,33 @@ All of it:
 
 `,
   );
+});
+
+test('during an outage verify says since when and why, as status does, and that nothing was missing before', async () => {
+  const { database, query, verify, documentOf } = await copied();
+  await query(`
+    insert into etl.hosts (origin, failing_since, failure, reason, next_try_at)
+    select distinct origin, timestamptz '2026-01-02T03:04:05Z', 'unreachable', 'connection refused', now()
+    from etl.feeds`);
+
+  const { code, stdout } = await verify();
+
+  const status = await call(['status', '--json', '--database-url', database.url], {});
+  const { reasons } = JSON.parse(status.stdout) as StatusDocument;
+  const [outage] = reasons;
+  const [said = ''] = outage?.sentence.split(';') ?? [];
+  expect(said).toMatch(/^No answer from .+ since 2026-01-02 03:04 UTC: connection refused$/u);
+  expect(code).toBe(0);
+  expect(stdout.replaceAll(/\s+/gu, ' ')).toMatch(
+    `● complete as of the last reading: all 3 feeds ${outage?.feeds.join(', ')}: ${said} → ${outage?.command} ✓ `,
+  );
+  const { command = '' } = outage ?? {};
+  const note = { kind: 'feed-state', place: null, sentence: said, command, count: null };
+  const { feeds } = await documentOf();
+  for (const { notes } of feeds) expect(notes).toContainEqual(note);
+
+  await query(`update etl.lanes set paused_at = now()`);
+  expect((await verify()).stdout).toMatch(/^● complete: all 3 feeds$/mu);
 });
 
 test('a walk out of order, batches without neighbours and a withdrawn ranking verify nothing', async () => {

@@ -124,7 +124,7 @@ const silent = {
 };
 
 const outage = {
-  origin: 'https://api.blockscout.com',
+  sentence: 'No answer from api.blockscout.com since 11:58 UTC: connection refused',
   since: '2026-11-22T11:58:00.000Z',
   failure: 'unreachable',
   reason: 'connection refused',

@@ -1,0 +1,16 @@
+create or replace function etl.clock_text(moment timestamptz) returns text
+language sql stable
+return (
+  select to_char(local, case when local::date = (now() at time zone 'UTC')::date then '' else 'YYYY-MM-DD ' end || 'HH24:MI') || ' UTC'
+  from (select moment at time zone 'UTC' as local) as clock
+);
+
+create or replace view etl.outages as
+select feed, origin, failing_since as since, hosts.failure, hosts.reason, next_try_at,
+       'No answer from ' || substring(origin from '^[a-z]+://([^/]+)') || ' since '
+         || etl.clock_text(failing_since) || ': ' || hosts.reason as sentence
+from etl.hosts
+join etl.feeds using (origin);
+
+comment on view etl.outages is 'The explorers that fail, with each feed that is read from them, and the sentence of status and verify.';
+comment on function etl.clock_text is 'A time of day, with the date unless it is today, as people read it.';
