@@ -27,8 +27,12 @@ from (values
   ('mismatch', 'listed-not-empty', 'repair', 'downloaded as empty, blocks {listed} in the list of batches'),
   ('mismatch', 'totals-differ', 'repair', 'stored totals differ from the walks'),
   ('quarantine', 'quarantine', 'quarantine list', '{# item} in quarantine'),
-  -- The reason says what is wrong; a successful run removes it.
-  ('feed-state', 'feed-state', 'sync', '{state}'),
+  -- The reason says what is wrong and what to do; a successful run removes it.
+  ('feed-state', 'feed-fails', 'sync', '{state}'),
+  ('feed-state', 'feed-waits', null, '{state}'),
+  ('feed-state', 'feed-unanswered', 'check', '{state}'),
+  ('feed-state', 'feed-without-credits', 'plan', '{state}'),
+  ('feed-state', 'feed-not-stored', 'check --no-requests', '{state}'),
   ('feed-state', 'feed-outage', 'check', '{outage}'),
   ('pending-head', 'waits-for-blocks', null, 'waiting for the rest of the blocks'),
   ('pending-head', 'waits-for-update', null, 'waiting for an update by the service'),

@@ -6,7 +6,14 @@ with found as materialized (
   union all
   select feed, jsonb_build_object('detail', 'quarantine', 'count', items) from etl.quarantined
   union all
-  select feed, jsonb_build_object('detail', 'feed-state', 'state', reason)
+  -- status proposes the same for each class of failure.
+  select feed, jsonb_build_object('state', reason, 'detail', case
+    when failure in ('unauthorized', 'key-missing', 'rejected', 'unreachable', 'intercepted') then 'feed-unanswered'
+    when failure in ('unsupported', 'unknown-chain', 'not-found', 'throttled') then 'feed-waits'
+    when failure in ('out-of-credits', 'daily-limit') then 'feed-without-credits'
+    when failure = 'not-stored' or starts_with(failure, 'database-') then 'feed-not-stored'
+    else 'feed-fails'
+  end)
   from etl.feeds
   where reason is not null
 )

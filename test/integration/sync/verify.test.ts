@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SimulatedChain } from '../../../simulator/index.ts';
+import { type FailureClass, failures } from '../../../src/failure.ts';
 import type { StatusDocument } from '../../../src/status/schema.ts';
 import { creditsPerRequest } from '../../../src/explorer/budget.ts';
 import {
@@ -12,6 +13,7 @@ import { configuredLanes } from '../../../src/sync/feeds.ts';
 import { inWords } from '../../harness/ledger.ts';
 import { call } from '../../harness/process.ts';
 import { openCopied, plainChain, settingsFor } from '../../harness/sync.ts';
+import { feedOf, statusOf } from '../../harness/status.ts';
 import { openProgram } from './program.ts';
 
 const chain: SimulatedChain = {
@@ -180,6 +182,28 @@ test('during an outage verify says since when and why, as status does, and that 
 
   await query(`update etl.lanes set paused_at = now()`);
   expect((await verify()).stdout).toMatch(/^● complete: all 3 feeds$/mu);
+});
+
+const failing = Object.entries(failures).filter(([, { feed }]) => feed !== null);
+
+test('verify proposes for a failing feed what status does, or else the next run', async () => {
+  const { query } = await copied();
+  const said = [];
+  for (const [failure] of failing) {
+    await query(`update etl.feeds set failure = '${failure}', reason = 'x' where kind = 'ranked'`);
+    const [found] = await query(`select command from explorer.findings where is_open`);
+    said.push([failure, found?.['command']]);
+  }
+  const sync = 'explorer-etl sync --chain 10 --operation factories';
+  expect(said).toEqual(
+    failing.map(([name, { feed }]) => {
+      const failure = name as FailureClass;
+      const { reasons } = statusOf([feedOf({ failure, state: feed ?? 'failing' })]);
+      const isOfHost = failures[failure].isOfHost === true;
+      const [reason] = isOfHost ? [{ code: '', command: 'explorer-etl check' }] : reasons;
+      return [failure, reason?.code === 'failing' ? sync : reason?.command];
+    }),
+  );
 });
 
 test('a walk out of order, batches without neighbours and a withdrawn ranking verify nothing', async () => {

@@ -179,6 +179,7 @@ test('every detail that SQL writes has a kind and a sentence, and no other has',
     ...matchesOf(/'detail', case [^\n]+? then '([a-z-]+)'/gu, sources.join('\n')),
     ...matchesOf(/'detail', case [^\n]+? else '([a-z-]+)'/gu, sources.join('\n')),
     ...matchesOf(/then '([a-z]+-(?:field|value))'/gu, textOf('sql/views/etl/item_notes.sql')),
+    ...matchesOf(/(?:then|else) '(feed-[a-z-]+)'/gu, textOf('sql/views/etl/raw_findings.sql')),
     ...matchesOf(/feed, '(no-[a-z-]+)'/gu, textOf('sql/views/etl/verification.sql')),
     ...matchesOf(/(?:then|else) '([a-z-]+)'/gu, textOf('sql/views/etl/batch_heads.sql')).map(
       (what) => `waits-for-${what}`,
