@@ -13,5 +13,5 @@ left join (
   from explorer.gaps
   group by feed
 ) as gap using (feed)
-where :chain::bigint is null or chain_id = :chain
+where is_wanted and (:chain::bigint is null or chain_id = :chain)
 order by feed;

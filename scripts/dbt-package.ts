@@ -79,7 +79,7 @@ function sourceOf({ name, description, columns, key, references }: Relation) {
 
 /** A list that nothing follows is not late, and one that was never polled is. */
 const freshnessOf = (list: string) => ({
-  loaded_at_query: `select coalesce(min(coalesce(looked_at, 'epoch')), now()) from explorer.freshness where operation = '${list}'`,
+  loaded_at_query: `select coalesce(min(coalesce(looked_at, 'epoch')), now()) from explorer.freshness where operation = '${list}' and is_wanted`,
   freshness: {
     warn_after: { count: "{{ var('explorer_warn_hours', 26) }}", period: 'hour' },
     error_after: { count: "{{ var('explorer_error_hours', 72) }}", period: 'hour' },

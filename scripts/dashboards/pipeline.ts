@@ -43,7 +43,7 @@ export const pipeline = dashboard({
       about: 'looked_at: when the head of the list was last read.',
       sql: `select ${feed}, newest_at, looked_at, objective::text as objective, is_fresh, covered_to, unit
   from explorer.freshness join explorer.chains using (chain_id)
-  where chain_id in ($chain)
+  where chain_id in ($chain) and is_wanted
   order by feed`,
     }),
     rows({

@@ -93,7 +93,7 @@ const shown = sql`
     'lag_s', round(extract(epoch from lag)),
     'progress', coalesce(progress, '{"reached": null, "reached_at": null}'),
     'wanted_by', wanted_by,
-    'is_wanted', is_wanted,
+    'is_wanted', wanted_feeds.is_wanted,
     'paused_since', paused_at
   )
 `;

@@ -14,7 +14,8 @@ select feeds.chain_id, feeds.operation, feeds.feed,
        make_interval(secs => (settings ->> 'freshness')::float8 / 1000) as objective,
        case when settings ->> 'freshness' is not null then coalesce(
          now() - coalesce(polled.at, read_first.at) <= make_interval(secs => (settings ->> 'freshness')::float8 / 1000), false
-       ) end as is_fresh
+       ) end as is_fresh,
+       (select is_wanted from etl.wanted_feeds where wanted_feeds.feed = feeds.feed) as is_wanted
 from etl.feeds
 -- A ranking is read whole each time, by the lane of history.
 cross join lateral (select case kind when 'ranked' then 'backfill' else 'live' end as lane) as own
@@ -78,3 +79,4 @@ comment on column explorer.freshness.unit is 'What newest_block and covered_to c
 comment on column explorer.freshness.looked_at is 'When the last run began that went to the head of the list and finished: what the explorer listed then is stored. Null: none has.';
 comment on column explorer.freshness.objective is 'How long ago looked_at may be, as configured for the feed (freshness). Null: nothing is configured.';
 comment on column explorer.freshness.is_fresh is 'Whether the objective holds now. Null: there is none.';
+comment on column explorer.freshness.is_wanted is 'False: no deployment wants it.';

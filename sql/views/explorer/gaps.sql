@@ -4,6 +4,7 @@ select chain_id, operation, feed, lower(gap) as from_block, upper(gap) - 1 as to
        (select timestamp from etl.items_above(chain_id, operation, upper(gap))) as to_at
 from etl.feed_gaps
 join etl.feeds using (feed)
+where feed in (select feed from etl.wanted_feeds where is_wanted)
 union all
 select chain_id, operation, feed, lower(gap), upper(gap) - 1, 'batches',
        (
@@ -38,14 +39,15 @@ from (
   ) as part
   group by chain_id, operation, feed
 ) as target, unnest(missing) as gap
+where feed in (select feed from etl.wanted_feeds where is_wanted)
 union all
 select chain_id, operation, feed, null, null, 'ranking', null, null
 from etl.feeds
-where kind = 'ranked' and not exists (
+where kind = 'ranked' and feed in (select feed from etl.wanted_feeds where is_wanted) and not exists (
   select from etl.rankings where rankings.feed = feeds.feed
 );
 
-comment on view explorer.gaps is 'What is wanted and not verified complete: a row for each range of blocks or batches (see unit), and one for a ranking that was never read. What an open finding of explorer.findings has as its place is here. Those of items in quarantine are neither here nor in coverage: no walk closes them.';
+comment on view explorer.gaps is 'What is wanted and not verified complete: a row for each range of blocks or batches (see unit), and one for a ranking that was never read. The place of each open finding of a wanted feed is here. Those of items in quarantine are neither here nor in coverage: no walk closes them.';
 comment on column explorer.gaps.chain_id is 'Number of the chain.';
 comment on column explorer.gaps.operation is 'Name of the operation.';
 comment on column explorer.gaps.feed is 'Name of the feed, such as 10/user-operations.';

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { questions, statementOf } from '../../../src/query/question.ts';
+import { verifyFeeds } from '../../../src/status/verify.ts';
 import { openCopied, shortChain } from '../../harness/sync.ts';
 
 const chain = { ...shortChain, batches: { first: 1, count: 8, blocks: 60 }, factories: 12 };
@@ -52,6 +54,31 @@ test('explorer.gaps has a deleted batch and a ranking that was never read', asyn
       select from_block, to_block from explorer.coverage
       where operation = 'optimism-batch-blocks' order by 1`),
   ).toMatchObject([{ from_block: '1', to_block: '3' }, { from_block: '5' }]);
+});
+
+test('a feed at rest has no gap, and what-is-missing leaves it out, as verify does', async () => {
+  const { query, pool, db } = await copied();
+  await query(`
+    delete from explorer.read_batches where batch_number = 4; select etl.recount_batches('%');
+    delete from etl.rankings;
+    update etl.coverage set verified = int8multirange(int8range(max, max + 1))
+    from (select max(upper(verified)) - 1 as max from etl.coverage where feed = '10/user-operations') as top
+    where feed = '10/user-operations'`);
+  const question = questions().filter(({ name }) => name === 'what-is-missing');
+  const [{ text, values } = { text: '', values: [] }] = question.map((one) => statementOf(one, {}));
+  const of = (rows: readonly object[]) => new Set(rows.map((row) => Reflect.get(row, 'feed')));
+  const said = async () => ({
+    gaps: of(await query('select feed from explorer.gaps')),
+    answer: of((await pool.query(text, [...values])).rows),
+    verified: of((await verifyFeeds(db)).filter(({ is_wanted }) => is_wanted)),
+  });
+  const open = new Set(feeds.filter((feed) => feed !== '10/optimism-batches'));
+  const every = new Set(feeds);
+  expect(await said()).toEqual({ gaps: open, answer: every, verified: every });
+
+  await query(`update etl.lanes set wanted_by = '{production}' where feed = '10/optimism-batches'`);
+  const wanted = new Set(['10/optimism-batches']);
+  expect(await said()).toEqual({ gaps: new Set(), answer: wanted, verified: wanted });
 });
 
 test('explorer.freshness has the age of each list, and whether that meets the target', async () => {
