@@ -8,7 +8,7 @@ import { statusDocument, type FeedStatus, type StatusDocument } from '../status/
 import { isKnown, statusNow, statusOrOutage } from '../status/status.ts';
 import type { Look, Style, Table } from '../terminal/layout.ts';
 import { bar, mark, paint, prose, tableLines, widthOf } from '../terminal/layout.ts';
-import { brief, compact, counted, gigabytes, whole } from '../terminal/numbers.ts';
+import { brief, compact, counted, whole } from '../terminal/numbers.ts';
 import { clock } from '../time.ts';
 import { type CommandLine, exits, UsageError, type Context, type Registry } from './context.ts';
 import { openFor, readSettings } from './database.ts';
@@ -99,7 +99,7 @@ export function statusText(
   lines.push(...deploymentLines(document, look));
   const named = reasons.filter(({ severity }, at) => at === 0 || severity !== 'info');
   const headlined = /^\d+ of \d+ feeds: /u.test(overall.sentence) ? '' : overall.sentence;
-  const details = detailsOf({ feeds, reasons: named }, look, commandLine, headlined);
+  const details = detailsOf({ ...document, reasons: named }, look, commandLine, headlined);
   const most = look.isTerminal ? Math.max(leastLines, screenLines - lines.length) : Infinity;
   let count = 0;
   const shown = details.filter((one) => (count += one.length) <= most);
@@ -272,12 +272,12 @@ function leftText({ left: { requests, ends_in_s } }: FeedStatus): string {
 
 /** Lines of each reason and each note. A sentence that ends the headline is not repeated. */
 export const detailsOf = (
-  { feeds, reasons }: Pick<StatusDocument, 'feeds' | 'reasons'>,
+  { feeds, reasons, notes }: Pick<StatusDocument, 'feeds' | 'reasons' | 'notes'>,
   look: Look,
   commandLine: CommandLine,
   headlined = '',
 ): readonly (readonly string[])[] =>
-  [...reasons, ...notes(feeds).map((note) => ({ feeds: [], advice: null, ...note }))]
+  [...reasons, ...notes.map((note) => ({ ...note, feeds: [], advice: null }))]
     .map(({ feeds: those, sentence, advice, command }) => {
       const isInHeadline = headlined.toLowerCase().endsWith(sentence.toLowerCase());
       const names = those.length === 0 ? '' : `${feedNames(look, those, feeds.length)}: `;
@@ -298,22 +298,6 @@ function feedNames({ isTerminal }: Look, feeds: readonly string[], total: number
   if (!isTerminal || others <= 1) return feeds.join(', ');
   if (feeds.length === total) return `all ${total} feeds`;
   return `${feeds.slice(0, mostNamed).join(', ')} and ${others} more`;
-}
-
-/** Only --json shows a smaller archive, in bytes. */
-const largeArchive = 1_000_000_000;
-
-/** Notes that change no state. */
-function notes(feeds: readonly FeedStatus[]) {
-  const drift = feeds.reduce((sum, { schema_drift }) => sum + schema_drift, 0);
-  const archive = feeds.reduce((sum, { archived_bytes }) => sum + archived_bytes, 0);
-  const unknown = `${counted(drift, 'difference')} from the specification; unknown fields are in extra.`;
-  return [
-    ...(drift === 0 ? [] : [{ sentence: unknown, command: 'explorer-etl verify' }]),
-    ...(archive < largeArchive
-      ? []
-      : [{ sentence: `${gigabytes(archive)} of archived pages`, command: null }]),
-  ];
 }
 
 /** `status --runs --json`: runs and events of the last 24 hours, newest first, as the page shows them. */

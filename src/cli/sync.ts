@@ -11,6 +11,7 @@ import type { Log } from '../log.ts';
 import { sum } from '../status/estimate.ts';
 import { isRunning } from '../status/lanes.ts';
 import { count, failureOrNull, type StatusDocument } from '../status/schema.ts';
+import { notesOf } from '../status/sentences.ts';
 import { readStatus } from '../status/status.ts';
 import {
   configuredFeeds,
@@ -341,7 +342,7 @@ export function syncText(
   const reasons = status.reasons
     .filter(({ severity, code }) => severity !== 'info' && code !== 'no-worker')
     .filter((reason) => reason.feeds.some((feed) => names.has(feed)));
-  const shown = { ...status, feeds, reasons };
+  const shown = { feeds, reasons, notes: notesOf(feeds), as_of: status.as_of };
   const isInterrupted = exit === exits.interrupted;
   const explaining = isInterrupted ? [] : reasons.flatMap((reason) => reason.feeds);
   /** Whether the status says why a lane ended as it did. */

@@ -79,6 +79,9 @@ const reason = z.strictObject({
   command: z.string().nullable(),
 });
 
+/** What changes no state, such as items that differ from the specification. */
+const note = reason.pick({ feeds: true, sentence: true, command: true });
+
 export const amount = z.number().min(0);
 export const amountOrNull = amount.nullable();
 
@@ -239,6 +242,7 @@ export const statusDocument = z.strictObject({
     command: z.string().nullable(),
   }),
   reasons: z.array(reason),
+  notes: z.array(note),
   totals: z.strictObject({
     rows: count,
     rows_today: count,

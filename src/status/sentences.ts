@@ -1,11 +1,12 @@
 import { failures } from '../failure.ts';
 import { printable } from '../printable.ts';
-import { counted, duration } from '../terminal/numbers.ts';
+import { counted, duration, gigabytes } from '../terminal/numbers.ts';
 import { clock } from '../time.ts';
+import { sum } from './estimate.ts';
 import type { OverallFacts } from './facts.ts';
 import { isAtWork, isStalled } from './lanes.ts';
 import { outageOf } from './outages.ts';
-import type { FeedStatus } from './schema.ts';
+import type { FeedStatus, StatusDocument } from './schema.ts';
 
 export const untilText = (until: string | null, at: Date, about = '') =>
   until === null ? '' : ` until ${about}${clock(until, at)}`;
@@ -115,4 +116,24 @@ export function flagsWithoutFile(all: readonly FeedStatus[]): string {
   if (first === undefined || all.some(({ wanted_by }) => wanted_by.length > 0)) return '';
   const own = all.filter(({ chain_id }) => chain_id === first.chain_id);
   return ` --chain ${first.chain_id} --operation ${own.map(({ operation }) => operation).join(' ')}`;
+}
+
+/** Only --json shows a smaller archive, in bytes. */
+const largeArchive = 1_000_000_000;
+
+/** Notes that change no state, each with the feeds that it is about. */
+export function notesOf(feeds: readonly FeedStatus[]): StatusDocument['notes'] {
+  const drifted = feeds.filter(({ schema_drift }) => schema_drift > 0);
+  const archived = feeds.filter(({ archived_bytes }) => archived_bytes > 0);
+  const drift = counted(sum(drifted.map(({ schema_drift }) => schema_drift)), 'difference');
+  const unknown = `${drift} from the specification; unknown fields are in extra.`;
+  const archive = sum(archived.map(({ archived_bytes }) => archived_bytes));
+  const size = `${gigabytes(archive)} of archived pages`;
+  const names = (those: typeof feeds) => those.map(({ feed }) => feed);
+  return [
+    ...(drifted.length === 0
+      ? []
+      : [{ feeds: names(drifted), sentence: unknown, command: 'explorer-etl verify' }]),
+    ...(archive < largeArchive ? [] : [{ feeds: names(archived), sentence: size, command: null }]),
+  ];
 }

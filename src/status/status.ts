@@ -20,7 +20,7 @@ import {
 import { isAtWork, isHeld, isRunning, laneStatus, quietSentence, stateOfWork } from './lanes.ts';
 import { duringOutage, howItFailed, readOutages, withFault } from './outages.ts';
 import { reasonsOf } from './reasons.ts';
-import { earliest, lastPageAt, latest } from './sentences.ts';
+import { earliest, lastPageAt, latest, notesOf } from './sentences.ts';
 import { pollTarget } from './schedule.ts';
 import type { FeedStatus, LaneStatus, Reason, StatusDocument } from './schema.ts';
 
@@ -68,6 +68,7 @@ export function documentOf(facts: OverallFacts): StatusDocument {
     as_of: at.toISOString(),
     overall: overallOf(reasons, facts),
     reasons,
+    notes: notesOf(feeds),
     totals: totalsOf(feeds),
     credits,
     workers,

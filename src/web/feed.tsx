@@ -204,6 +204,7 @@ function History({ name, status }: ViewProps) {
 export function Feed(props: ViewProps) {
   const { name, status } = props;
   const feed = status.feeds.find((each) => each.feed === name);
+  const isOwn = ({ feeds }: { readonly feeds: readonly string[] }) => feeds.includes(name);
   const runs = useJson<RunsDocument>('runs.json', { feed: name, hours: '168' }, paceOf(status));
   if (status.feeds.length === 0) return <Overview {...props} />;
   if (feed === undefined) return <Card title="There is no such feed" children={name} />;
@@ -212,7 +213,7 @@ export function Feed(props: ViewProps) {
       <Card title={`${feed.chain_name} ${feed.label}`} aside={<Chip state={feed.state} />}>
         <Facts facts={factsOf(feed, status.as_of)} />
       </Card>
-      <Reasons reasons={status.reasons.filter(({ feeds }) => feeds.includes(name))} />
+      <Reasons reasons={status.reasons.filter(isOwn)} notes={status.notes.filter(isOwn)} />
       <Coverage {...props} isPaused={feed.paused_since !== null} />
       <History {...props} />
       <Card title="Runs, 7 days">

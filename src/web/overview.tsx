@@ -139,7 +139,9 @@ function Numbers({ totals, credits, as_of: now, feeds }: StatusDocument) {
 
 const mostFeeds = 6;
 
-function adviceOf({ sentence, advice, feeds, command }: Reason): Advice {
+type Note = StatusDocument['notes'][number] & Partial<Pick<Reason, 'advice'>>;
+
+function adviceOf({ sentence, advice, feeds, command }: Note): Advice {
   const links = feeds.slice(0, mostFeeds).map((feed) => <FeedLink key={feed} feed={feed} />);
   const more = feeds.length > mostFeeds && `and ${feeds.length - mostFeeds} more`;
   const text = [advice, <p class="quiet">{[links, more]}</p>];
@@ -154,10 +156,10 @@ const AtRest = ({ at_rest: feeds }: Pick<StatusDocument, 'at_rest'>) =>
     </p>
   );
 
-/** What only a person can fix; other reasons are folded. */
-export function Reasons({ reasons }: { readonly reasons: readonly Reason[] }) {
+/** What only a person can fix; other reasons, and notes, are folded. */
+export function Reasons({ reasons, notes: others }: Pick<StatusDocument, 'reasons' | 'notes'>) {
   const actions = reasons.filter(({ severity }) => severity === 'action');
-  const notes = reasons.filter(({ severity }) => severity !== 'action');
+  const notes: Note[] = [...reasons.filter(({ severity }) => severity !== 'action'), ...others];
   return (
     <>
       {actions.length > 0 && (
@@ -171,7 +173,7 @@ export function Reasons({ reasons }: { readonly reasons: readonly Reason[] }) {
           <AdviceList items={notes.map(adviceOf)} />
         </details>
       )}
-      {reasons.length === 0 && <p class="notes">No notes</p>}
+      {actions.length + notes.length === 0 && <p class="notes">No notes</p>}
     </>
   );
 }
@@ -253,7 +255,7 @@ function columnsOf(status: StatusDocument, strips: StripsDocument | null): Colum
 /** Four totals, actions, and a row for every feed, with its coverage on one time axis. */
 export function Overview({ status }: ViewProps) {
   const { data } = useJson<StripsDocument>('strips.json', {}, paceOf(status));
-  const { feeds, reasons, workers } = status;
+  const { feeds, workers } = status;
   if (feeds.length === 0) {
     const text =
       workers === null ? 'Unknown until the database answers.' : 'No feed is configured yet.';
@@ -262,7 +264,7 @@ export function Overview({ status }: ViewProps) {
   return (
     <>
       <Numbers {...status} />
-      <Reasons reasons={reasons} />
+      <Reasons {...status} />
       <Card title="Feeds" aside={<CoverageLegend />}>
         <Table class="stacked feeds" columns={columnsOf(status, data)} rows={feeds} />
       </Card>

@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest';
+import { statusText } from '../../src/cli/status.ts';
+import { plainLook } from '../../src/terminal/layout.ts';
+import { feedOf, statusOf } from '../harness/status.ts';
 import { outageStatus } from '../../src/status/status.ts';
 import { scenesInBrowser, shifts } from './page.ts';
 import { sceneOf, type SceneName } from './scenes.ts';
@@ -83,6 +86,26 @@ test('a feed has one name in banner, rows, links and notes', async () => {
     await page.locator('main').getByText('optimism ').first().waitFor();
     expect(await text(), view).not.toMatch(/(?<!\w)\d+\/[a-z]/u);
   }
+});
+
+// "No notes" over what the terminal prints below its table.
+test('the page has the notes of the terminal, on the feeds that they are about', async () => {
+  const { page, server } = await openScene('well');
+  await page.getByText('No notes').waitFor();
+  const feeds = [feedOf({ schema_drift: 5 }), feedOf({ operation: 'factories' })];
+  const status = statusOf(feeds);
+  const [note] = status.notes;
+  expect(statusText(status, plainLook)).toContain(note?.sentence);
+  server.show({ status });
+  for (const view of ['', 'feed/10/user-operations']) {
+    await page.goto(`${server.url}#/${view}`);
+    await page.reload();
+    await page.getByText('1 note').click();
+    await page.locator('.advice').getByText('5 differences from the specification').waitFor();
+    await page.getByText('explorer-etl verify', { exact: true }).waitFor();
+  }
+  await page.evaluate(`location.hash = '#/feed/10/factories'`);
+  await page.getByText('No notes').waitFor();
 });
 
 // A page that is blank, or green, before it knows; one that looks current and is not.
