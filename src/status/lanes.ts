@@ -79,7 +79,9 @@ type RunTrouble = Pick<
 /** Why a run failed, or what it met although it did not; null: nothing. */
 export function runReason({ reason, failed_requests, first_failure, waited_s }: RunTrouble) {
   if (first_failure === null) return reason;
-  const met = `${counted(failed_requests, 'failed request')}, waited ${duration(Math.round(waited_s))}`;
+  const wait = Math.round(waited_s);
+  const waited = wait === 0 ? '' : `, waited ${duration(wait)}`;
+  const met = counted(failed_requests, 'failed request') + waited;
   return reason === null ? `${met}: ${first_failure}.` : `${reason} (${met})`;
 }
 

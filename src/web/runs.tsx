@@ -46,8 +46,8 @@ const legend = [
   ['failed', [`var(--${tones.failed})`, 1, 8]],
 ] as const;
 
-/** Whether it met failures and did not fail. */
-const hasRecovered = ({ state, first_failure: met }: Run) => met !== null && state !== 'failed';
+/** Whether it finished although it met failures. */
+const hasRecovered = ({ state, first_failure: met }: Run) => met !== null && state === 'finished';
 
 /** Empty: of any state, and an event too. */
 const isOfState = (state: Run['state'] | undefined, wanted: string) =>

@@ -136,6 +136,21 @@ test('runs that failed alike are one row, and so are equal events', async () => 
   await rows.getByText('5 since 10:53 UTC').waitFor();
 });
 
+// A run that another one replaced as one that finished, and a wait of no time.
+test('only a run that finished counts as finished after failed requests', async () => {
+  const { page, server } = await openScene('well', '/runs');
+  const met = { failed_requests: 1, first_failure: 'connection refused', waited_s: 0.2 };
+  const states = ['superseded', 'interrupted', 'open', 'finished'] as const;
+  const { runs } = sceneOf('well');
+  const own = runs.runs.slice(0, 4).map((run, at) => ({ ...run, ...met, state: states[at]! }));
+  server.show({ runs: { ...runs, runs: own } });
+  await page.reload();
+  await page.getByText('4 runs, 0 failed, 1 finished after failed requests').waitFor();
+  expect(await page.locator('.timeline [height="1.5"]').count()).toBe(1);
+  const row = page.locator('.runs tbody tr', { hasText: 'superseded' });
+  expect(await row.innerText()).toMatch(/\s1 failed request: connection refused\.$/u);
+});
+
 // A failure among thousands of runs that ended well; a link to failures that shows all.
 test('runs can be chosen by their state, and the link keeps the choice', async () => {
   const { page } = await openScene('outage', '/runs');
