@@ -201,7 +201,7 @@ export const readLanes = (db: Database) =>
 /** What reasons are judged by. */
 export interface OverallFacts extends Pick<
   StatusDocument,
-  'credits' | 'feeds' | 'deployments' | 'at_rest'
+  'credits' | 'feeds' | 'deployments' | 'at_rest' | 'names'
 > {
   readonly at: Date;
   readonly workers: Workers;

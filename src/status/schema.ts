@@ -262,6 +262,8 @@ export const statusDocument = z.strictObject({
   deployments: z.array(z.strictObject({ name: z.string(), feeds: count, workers: count })),
   /** Feeds that no deployment wants, which are left out of `feeds`. */
   at_rest: z.array(feedName),
+  /** How people read the names of all feeds, those at rest too. */
+  names: z.array(feed.pick({ feed: true, chain_name: true, label: true })),
   feeds: z.array(feed),
 });
 

@@ -55,8 +55,11 @@ export async function readStatus(
   const failed = await db.select().from(maintenance).orderBy(maintenance.task);
   const feeds = described.map(({ feed }) => duringOutage(feed, outages));
   const deployments = await readDeployments(db);
+  const names = stored.map(({ shown: { feed, chain_name, operation } }) => {
+    return { feed, chain_name, label: labelOf(operation) };
+  });
   const known = { at, workers, credits, maintenance: failed, outages };
-  return documentOf({ ...known, deployments, at_rest, feeds });
+  return documentOf({ ...known, deployments, at_rest, names, feeds });
 }
 
 export function documentOf(facts: OverallFacts): StatusDocument {
@@ -75,6 +78,7 @@ export function documentOf(facts: OverallFacts): StatusDocument {
     next_poll_at: earliest(feeds.map(({ poll }) => poll.next_at)),
     deployments: [...facts.deployments],
     at_rest: [...facts.at_rest],
+    names: [...facts.names],
     feeds,
   };
 }
@@ -169,6 +173,7 @@ export const emptyStatus = (at: Date): StatusDocument =>
     credits: creditsOf([], { pollsPerDay: 0, history: null }, at),
     deployments: [],
     at_rest: [],
+    names: [],
     feeds: [],
   });
 
@@ -210,12 +215,17 @@ type Described = ReturnType<typeof describeFeed>;
 const unknowable: Estimate = { least: 0, likely: null, most: null };
 const unknown: Estimates = { history: unknowable, upkeep: unknowable };
 
+/** The display name of a list, also of one that only a newer version knows. */
+const labelOf = (operation: string) =>
+  isOperation(operation) ? operations[operation].guide.list : printable(operation);
+
 /** A feed's state and figures, by the settings of its last registration; the reasons add why. Pure. */
 function describeFeed(record: FeedRecord, ofLanes: readonly LaneRecord[], reading: Reading) {
   const { shown, verified, pace, poll: polled } = record;
   const { operation } = shown;
-  const isListed = isOperation(operation);
-  const { history, upkeep } = isListed ? estimateOf({ ...record, operation }, reading) : unknown;
+  const { history, upkeep } = isOperation(operation)
+    ? estimateOf({ ...record, operation }, reading)
+    : unknown;
   const left = isDone(verified) ? none : history;
   const lanes = ofLanes.map((lane) => laneStatus(lane, reading.workers));
   const poll = pollOf(record, lanes, reading);
@@ -226,7 +236,7 @@ function describeFeed(record: FeedRecord, ofLanes: readonly LaneRecord[], readin
       : newestItem(pace, polled.last_at);
   const feed: FeedStatus = {
     ...shown,
-    label: isListed ? operations[operation].guide.list : printable(operation),
+    label: labelOf(operation),
     state:
       isHeld(shown) && !isRunning({ lanes })
         ? 'paused'

@@ -5,7 +5,7 @@ import { statusPace, takeToken, useJson, wrongToken } from './api.ts';
 import { Explore } from './explore.tsx';
 import { Feed } from './feed.tsx';
 import { Banner, headline, Overview } from './overview.tsx';
-import { Feeds, Named, type ViewProps } from './parts.tsx';
+import { Named, Names, type ViewProps } from './parts.tsx';
 import { Runs } from './runs.tsx';
 import { Trace } from './trace.tsx';
 
@@ -63,7 +63,7 @@ function App() {
   }, [title]);
   useEffect(() => scrollTo(0, 0), [route.view, route.name]);
   return (
-    <Feeds.Provider value={status?.feeds ?? []}>
+    <Names.Provider value={status?.names ?? []}>
       <Top view={views.has(route.view) ? route.view : 'feeds'} />
       <Banner {...answer} />
       <main id="main" class="wide" tabIndex={-1}>
@@ -74,7 +74,7 @@ function App() {
           </>
         )}
       </main>
-    </Feeds.Provider>
+    </Names.Provider>
   );
 }
 

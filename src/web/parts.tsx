@@ -29,15 +29,15 @@ export const Card = ({ title, aside, class: kind = '', children }: CardProps) =>
   </section>
 );
 
-/** The feeds of the status, which give their names. */
-export const Feeds = createContext<StatusDocument['feeds']>([]);
+/** The names of feeds, as the status has them. */
+export const Names = createContext<StatusDocument['names']>([]);
 
 /** A text whose feeds have their names, chain and list, in place of ids, which only commands need. */
 export function Named({ text }: { readonly text: string }) {
-  const feeds = useContext(Feeds);
+  const names = useContext(Names);
   const named = (_: string, id: string, list: string) => {
-    const chain = feeds.find(({ chain_id }) => String(chain_id) === id)?.chain_name;
-    const label = feeds.find(({ operation }) => operation === list)?.label;
+    const chain = names.find(({ feed }) => feed.startsWith(`${id}/`))?.chain_name;
+    const label = names.find(({ feed }) => feed.endsWith(`/${list}`))?.label;
     return `${chain ?? `chain ${id}`} ${label ?? list.replaceAll('-', ' ')}`;
   };
   return <>{text.replace(/(?<![\w/])(\d+)\/([a-z][a-z-]*)(?![\w/])/gu, named)}</>;

@@ -79,7 +79,7 @@ test('a feed has one name in banner, rows, links and notes', async () => {
   const { page } = await openScene('paused');
   const text = () => page.locator('#app').innerText();
   await page.locator('.banner').getByText('optimism batches: Paused since').waitFor();
-  await page.getByText('chain 8453 user operations, chain 8453 factories').waitFor();
+  await page.getByText('base user operations, base factories').waitFor();
   expect(await text()).not.toMatch(/\d+\/[a-z]/u);
   for (const view of ['runs', 'feed/10/optimism-batches', 'trace?term=128400112']) {
     await page.evaluate(`location.hash = '#/${view}'`);

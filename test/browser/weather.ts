@@ -1,7 +1,7 @@
 import type { RunsDocument, ThroughputDocument } from '../../src/status/endpoints.ts';
 import { duringOutage, type Outage } from '../../src/status/outages.ts';
 import type { FeedStatus, StatusDocument } from '../../src/status/schema.ts';
-import { feedOf, readingFeed, statusAt, statusOf } from '../harness/status.ts';
+import { feedOf, nameOf, readingFeed, statusAt, statusOf } from '../harness/status.ts';
 
 /** Copies that fail, and copies that have just begun, which tests seldom have and users begin with. */
 export const weatherNames = [
@@ -132,7 +132,14 @@ export const weatherStatus: Readonly<Record<WeatherName, (feeds: FeedStatus[]) =
               }
             : feed,
         ),
-        { at_rest: ['8453/user-operations', '8453/factories'] },
+        {
+          at_rest: ['8453/user-operations', '8453/factories'],
+          names: [
+            ...feeds.map(nameOf),
+            nameOf(feedOf({ chain_id: 8_453, chain_name: 'base' })),
+            nameOf(feedOf({ chain_id: 8_453, chain_name: 'base', operation: 'factories' })),
+          ],
+        },
       ),
   };
 

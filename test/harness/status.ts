@@ -111,11 +111,13 @@ export const readingFeed = (changes: Partial<FeedStatus> = {}): FeedStatus =>
     ...changes,
   });
 
+export const nameOf = ({ feed, chain_name, label }: FeedStatus) => ({ feed, chain_name, label });
+
 /** The document of some feeds, judged by the code. */
 export function statusOf(
   feeds: FeedStatus[],
   changes: Partial<
-    Pick<OverallFacts, 'workers' | 'credits' | 'maintenance' | 'outages' | 'at_rest'>
+    Pick<OverallFacts, 'workers' | 'credits' | 'maintenance' | 'outages' | 'at_rest' | 'names'>
   > = {},
 ): StatusDocument {
   const at = new Date(statusAt);
@@ -126,6 +128,6 @@ export function statusOf(
     at,
   );
   const usual = { workers: { start: 1, once: 0 }, maintenance: [], outages: [] };
-  const wanted = { deployments: [], at_rest: [] };
+  const wanted = { deployments: [], at_rest: [], names: feeds.map(nameOf) };
   return documentOf({ at, ...usual, ...wanted, credits, feeds, ...changes });
 }

@@ -53,6 +53,12 @@ test('a feed that its file no longer names keeps its rows, and no screen counts 
   const status = await documentOf<StatusDocument>('status');
   expect(status.feeds.map(({ feed }) => feed)).toEqual(['10/factories']);
   expect(status.at_rest).toEqual(['8453/user-operations', '8453/factories']);
+  const factoriesOf = (chain_name: string, chain: number) => {
+    return { feed: `${chain}/factories`, chain_name, label: 'factories' };
+  };
+  expect(status.names).toEqual(
+    expect.arrayContaining([factoriesOf('optimism', 10), factoriesOf('base', 8_453)]),
+  );
   expect(status.reasons).toEqual([]);
   const text = (await run('status')).stdout;
   expect(text.replaceAll(/\s+/gu, ' ')).toContain(
