@@ -80,7 +80,7 @@ export function failureOf(
     const { kind, problems } = error;
     // The flag takes precedence over the environment.
     const source = databaseUrl === undefined ? 'DATABASE_URL' : '--database-url';
-    const check = advice ?? `Check ${source}.`;
+    const check = advice ?? `Check ${source}, and the log and disk of its server.`;
     const usual = kind === 'database-unavailable' ? check : null;
     const messages = problems.map(({ where, message, command }) => {
       const hint = command === undefined ? usual : `Try: ${commandLine(command)}`;

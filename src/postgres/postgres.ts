@@ -213,14 +213,14 @@ async function initialize(draft: string, { programs, account, settings }: Means)
   await files.rename(passwordFile, join(data, passwordName));
 }
 
-/** Waits for a transaction on an empty SQLite file, Node's only lock that the kernel drops. */
+/** Waits for a transaction on an empty SQLite file, Node's only lock that the kernel drops. It needs no room on a full disk. */
 async function takeLock(file: string, signal: AbortSignal | undefined): Promise<DatabaseSync> {
   // Who can read the file can lock it.
   await (await files.open(file, 'a', 0o600)).close();
   for (const deadlineMs = performance.now() + lockTimeoutMs; ;) {
     const lock = new DatabaseSync(file, { timeout: 0 });
     try {
-      lock.exec('begin exclusive');
+      lock.exec('pragma journal_mode = memory; begin exclusive');
       return lock;
     } catch (error) {
       lock.close();

@@ -7,6 +7,8 @@ import { z } from 'zod';
 import { errorOf } from '../failure.ts';
 import { isForeign } from '../owner.ts';
 
+const elsewhere = 'Set DATABASE_URL to use a Postgres of your own instead.';
+
 /** The embedded Postgres cannot be provided. The message says why and what to do. */
 export class EmbeddedPostgresError extends errorOf('embedded-postgres') {
   constructor(reason: string, options?: ErrorOptions) {
@@ -14,7 +16,8 @@ export class EmbeddedPostgresError extends errorOf('embedded-postgres') {
     // Node puts the command line before the program's output.
     const because = message.replace(/^[^\n]*\n/u, '').replace(/\.?\s*$/u, '');
     const why = `${reason}${because && `: ${because}`}${reason.endsWith('\n') ? '' : '. '}`;
-    super(`${why}Set DATABASE_URL to use a Postgres of your own instead.`, options);
+    const isFull = /no space left on device|disk is full/iu.test(why);
+    super(why + (isFull ? 'Free some space on its disk.' : elsewhere), options);
   }
 }
 

@@ -248,7 +248,11 @@ describe('a failure with --json is a document of its own, and a message on stder
       expect(JSON.parse(stdout), leaf).toMatchObject({
         exit: wrongUse,
         errors: [
-          { kind: 'database-unavailable', code: 'ECONNREFUSED', hint: 'Check --database-url.' },
+          {
+            kind: 'database-unavailable',
+            code: 'ECONNREFUSED',
+            hint: 'Check --database-url, and the log and disk of its server.',
+          },
         ],
       });
       expect(stdout + stderr).not.toMatch(/s3cretly/u);

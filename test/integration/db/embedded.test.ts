@@ -86,7 +86,30 @@ describe('a first start', () => {
   });
 });
 
+test('an error of a full disk says to free some space', () => {
+  const cause = new Error('database or disk is full');
+  const { message } = new EmbeddedPostgresError('Cannot use the Postgres of here', { cause });
+  expect(message).toBe(
+    'Cannot use the Postgres of here: database or disk is full. Free some space on its disk.',
+  );
+});
+
 describe('the lock of a start', () => {
+  test('needs no room on a full disk, on which a command still reads', async () => {
+    const directory = await initializedDirectory();
+    await startEmbeddedPostgres({ directory, settings });
+    const module = import.meta.resolve('../../../src/postgres/postgres.ts');
+    const script = `const { startEmbeddedPostgres } = await import('${module}');
+      console.log(await startEmbeddedPostgres({ directory: '${directory}' }).then(
+        ({ attached }) => attached, ({ message }) => message));`;
+    // A process that can write no byte to a file.
+    const limited = `trap '' XFSZ; ulimit -f 0; exec "$0" --input-type=module --eval "$1"`;
+    const said = execFileSync('/bin/sh', ['-c', limited, process.execPath, script], {
+      encoding: 'utf8',
+    });
+    expect(said).toBe('true\n');
+  });
+
   test('can be taken by its user alone, whatever the umask', async () => {
     const directory = await initializedDirectory();
     const mask = process.umask(0);

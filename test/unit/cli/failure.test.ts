@@ -75,7 +75,7 @@ test.each(thrown)('%s is of kind %s, with code %s and exit code %i', (error, kin
 test('a connection that is lost at work has the advice on the database, not on its address', () => {
   const hintOf = (error: Error) => failureOf(error, flags).errors[0]?.hint;
   expect(hintOf(refused)).toMatch(/^Start the database: nothing is half-written/u);
-  expect(hintOf(gone)).toBe('Check --database-url.');
+  expect(hintOf(gone)).toBe('Check --database-url, and the log and disk of its server.');
 });
 
 test('every kind of error has a test', () => {
@@ -112,9 +112,9 @@ test('each problem of a file is an error with its place, and a line', () => {
 test('the origin of the database address is a hint at the end of the line', () => {
   const { document, lines } = outputOf(new DatabaseUnavailableError('it is gone.'));
   expect(document.errors).toMatchObject([
-    { message: 'it is gone.', hint: 'Check --database-url.' },
+    { message: 'it is gone.', hint: 'Check --database-url, and the log and disk of its server.' },
   ]);
-  expect(lines).toEqual(['it is gone. Check --database-url.']);
+  expect(lines).toEqual(['it is gone. Check --database-url, and the log and disk of its server.']);
 });
 
 test("the parser's suggestion is a hint", () => {
