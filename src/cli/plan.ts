@@ -105,7 +105,8 @@ function targetText(feeds: readonly Feed[]): string {
 }
 
 function boundsText({ since, from_batch: from, to_batch: to }: Omit<Feed['target'], 'named_by'>) {
-  if (since !== null) return `since ${since.replace(/T00:00:00\.000Z$/u, '')}`;
+  // As people write it: no time at midnight, no empty milliseconds.
+  if (since !== null) return `since ${since.replace(/T00:00:00\.000Z$|(?<=:\d\d)\.000/u, '')}`;
   const first = whole(from ?? 1);
   return to === null ? `from batch ${first}` : `batches ${first} to ${whole(to)}`;
 }

@@ -54,6 +54,15 @@ test('the plan has the total cost, and the cost and target of each feed', async 
   expectToFit((look) => planText(document, look));
 });
 
+test.each([
+  ['2026-01-01T00:00:00.000Z', '2026-01-01'],
+  ['2026-01-01T10:30:00.000Z', '2026-01-01T10:30:00Z'],
+  ['2026-01-01T10:30:00.250Z', '2026-01-01T10:30:00.250Z'],
+])('a target since %s is written as %s', (time, written) => {
+  const bounded = feed(10, 'user-operations', none, none, { ...since, since: time });
+  expect(planText(documentOf([bounded]), usual)).toContain(`since ${written} (command)`);
+});
+
 test('a plan first says if its cost is unknown, or nothing is left', () => {
   const unread = six.map((one) => ({ ...one, history: atLeast(1), upkeep: atLeast(288) }));
   const read = six.slice(0, 3).map((one) => ({ ...one, history: none }));
