@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { failures } from '../failure.ts';
 import { type RunsDocument, runsDocument } from '../status/endpoints.ts';
-import { readRuns } from '../status/ledger.ts';
+import { runsNow } from '../status/ledger.ts';
 import { printable } from '../printable.ts';
 import { runReason, stateName } from '../status/lanes.ts';
 import { statusDocument, type FeedStatus, type StatusDocument } from '../status/schema.ts';
@@ -40,9 +40,9 @@ async function status(context: Context, options: StatusOptions) {
   const textOf = (document: StatusDocument, look: Look) =>
     statusText(document, look, context.commandLine);
   await using database = await openFor(settings, context, 'reads');
-  const { pool, db } = database;
+  const { pool } = database;
   if (options.runs) {
-    const found = await readRuns(db, { hours, feed: null });
+    const found = await runsNow(pool, { hours, feed: null });
     return context.print(runsOutput, found, runsText(found, context.out));
   }
   if (options.watch) {

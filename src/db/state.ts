@@ -1,5 +1,7 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import { errorOf } from '../failure.ts';
+import type { Database } from './transaction.ts';
 
 /** A standby takes no writes and may be behind. */
 export class StandbyError extends errorOf('standby') {
@@ -20,4 +22,14 @@ export async function demandPrimary(pool: Pick<Pool, 'query'>): Promise<void> {
 export async function isPrepared(pool: Pick<Pool, 'query'>): Promise<boolean> {
   const { rows } = await pool.query(`select where to_regclass('etl.view_migrations') is not null`);
   return rows.length > 0;
+}
+
+/** What a database says of the work; one without tables, `nothing`: reading creates none. @throws StandbyError */
+export async function readWork<Found>(
+  pool: Pool,
+  read: (db: Database) => Promise<Found>,
+  nothing: () => Found,
+): Promise<Found> {
+  await demandPrimary(pool);
+  return (await isPrepared(pool)) ? read(drizzle(pool)) : nothing();
 }

@@ -1,4 +1,5 @@
 import { databaseClassOf, describeDatabaseError, isAway, isLastingFault } from '../db/failure.ts';
+import { StandbyError } from '../db/state.ts';
 import { type Database, execute } from '../db/transaction.ts';
 import { failures } from '../failure.ts';
 import { failureOrNull, type FeedStatus, type Reason, type StatusDocument } from './schema.ts';
@@ -55,7 +56,7 @@ export function withFault(
 ): StatusDocument {
   const failure = databaseClassOf(error);
   const isKnown = failure !== null && failure !== 'not-stored';
-  const isLasting = isLastingFault(error);
+  const isLasting = isLastingFault(error) || error instanceof StandbyError;
   const code = isLasting ? 'database-failing' : 'database-unreachable';
   // Our own errors are sentences.
   const why = describeDatabaseError(error).replace(/\.$/u, '');

@@ -1,6 +1,5 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
-import { demandPrimary, isPrepared } from '../db/state.ts';
+import { readWork } from '../db/state.ts';
 import { maintenance } from '../db/tables.ts';
 import type { Database } from '../db/transaction.ts';
 import { type Estimate, type Estimates, none } from '../lists/list.ts';
@@ -185,16 +184,12 @@ export const outageStatus = (at: Date, error: unknown): StatusDocument =>
 export const isKnown = ({ workers }: Pick<StatusDocument, 'workers'>): boolean => workers !== null;
 
 /** The status of a database, also of one without tables. @throws StandbyError, errors of Postgres */
-export async function statusNow(
-  pool: Pool,
-  pageSize: number,
-  chosen?: Chosen,
-): Promise<StatusDocument> {
-  await demandPrimary(pool);
-  // Reading the status changes nothing, so it creates no tables.
-  if (!(await isPrepared(pool))) return emptyStatus(new Date());
-  return readStatus(drizzle(pool), pageSize, chosen);
-}
+export const statusNow = (pool: Pool, pageSize: number, chosen?: Chosen): Promise<StatusDocument> =>
+  readWork(
+    pool,
+    (db) => readStatus(db, pageSize, chosen),
+    () => emptyStatus(new Date()),
+  );
 
 /** The status; an outage is a status too. */
 export const statusOrOutage = (

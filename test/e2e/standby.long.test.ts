@@ -76,11 +76,19 @@ test('on a streaming standby, commands that read work, and others say that it is
   expect(feedsOf(await onMcp.answer('describe', { relation: 'factories' }))).toEqual([
     '10/factories',
   ]);
-  expect((await onMcp.request('status')).text).toMatch(/is a standby: .* Name the primary\."/u);
+  const status = await onMcp.answer('status');
+  expect(status).toMatchObject({
+    overall: {
+      state: 'action-required',
+      sentence: expect.stringMatching(/is a standby: .* Name/u),
+    },
+    reasons: [{ code: 'database-failing', severity: 'action', blocks_readiness: true }],
+  });
 
   // It shows no workers, so `status` would call a working installation stopped.
   const others = [
     ['status'],
+    ['status', '--runs'],
     ['feeds'],
     ['feeds', 'pause', '--all'],
     ['migrate'],

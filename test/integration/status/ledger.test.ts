@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { readRuns, readThroughput } from '../../../src/status/ledger.ts';
-import { sharedDatabase } from '../../harness/database.ts';
+import { freshDatabase, sharedDatabase } from '../../harness/database.ts';
+import { call } from '../../harness/process.ts';
 
 const feed = '10/user-operations';
 const database = sharedDatabase();
@@ -132,4 +133,10 @@ test('runs that ended in the window and those that are open, the newest first, w
     ['killed', 'stopped'],
   ]);
   expect(await read(feed)).toEqual([[open, backfill], ['stopped']]);
+});
+
+test('a database without tables has no runs, and status --runs says so', async () => {
+  const { url } = await freshDatabase('empty');
+  const { code, stdout } = await call(['status', '--runs', '--database-url', url], {});
+  expect({ code, stdout }).toEqual({ code: 0, stdout: 'No run in the last 24 hours.\n' });
 });

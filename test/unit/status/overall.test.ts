@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { StandbyError } from '../../../src/db/state.ts';
 import { failures } from '../../../src/failure.ts';
 import { statusDocument, type FeedStatus, type Reason } from '../../../src/status/schema.ts';
+import { outageStatus } from '../../../src/status/status.ts';
 import { feedOf, laneOf, readingFeed, statusAt, statusOf } from '../../harness/status.ts';
 
 const noWorker = { start: 0, once: 0 };
@@ -177,4 +179,13 @@ test('history that is unread for lack of a worker is not reported as a gap too',
       ({ code }) => code,
     ),
   ).toEqual(['no-worker']);
+});
+
+test('a standby in place of its primary answers, and needs a person', () => {
+  const { overall, reasons } = outageStatus(new Date(statusAt), new StandbyError());
+  expect(overall).toMatchObject({
+    state: 'action-required',
+    sentence: expect.stringMatching(/^The database did not report the status: this Postgres is a/u),
+  });
+  expect(reasons).toMatchObject([{ code: 'database-failing', severity: 'action' }]);
 });
