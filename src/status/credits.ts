@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import { processName, workersPresent } from '../db/presence.ts';
 import { execute, type Database } from '../db/transaction.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
+import { failureClasses, failures } from '../failure.ts';
 import { sumKnown } from './estimate.ts';
 import { keyCredits, type StatusDocument } from './schema.ts';
 import { z } from 'zod';
@@ -11,6 +12,9 @@ type Amounts = Pick<Credits, 'spent' | 'limit' | 'left'>;
 export type KeyCredits = Credits['keys'][number];
 type Forecast = Credits['forecast'];
 
+/** A key stays refused until a request succeeds, also between those that test it. */
+const refusals = failureClasses.filter((failure) => failures[failure].nextTry === 'poll');
+
 /** Credits spent by every key today (UTC), without the keys' identity, and the database's time. */
 export async function readCredits(db: Database): Promise<{ at: Date; keys: KeyCredits[] }> {
   const { ms, keys } = await execute(db).one(() =>
@@ -18,7 +22,8 @@ export async function readCredits(db: Database): Promise<{ at: Date; keys: KeyCr
   )`/* credits */
     with key as (
       select *, credits_day is not distinct from (clock_timestamp() at time zone 'utc')::date as is_today,
-             coalesce(paused_until > clock_timestamp(), false) as is_paused
+             coalesce(paused_until > clock_timestamp(), false) as is_paused,
+             coalesce(pause_class = any(${sql.param(refusals)}::text[]), false) as is_refused
       from etl.budget
     ), today as (
       select *, case when is_today then credits_spent else 0 end as spent,
@@ -31,8 +36,8 @@ export async function readCredits(db: Database): Promise<{ at: Date; keys: KeyCr
              'limit', daily_credits,
              'left', least(daily_credits - spent, remaining),
              'paused_until', case when is_paused then paused_until end,
-             'failure', case when is_paused then pause_class end,
-             'reason', case when is_paused then pause_reason end,
+             'failure', case when is_paused or is_refused then pause_class end,
+             'reason', case when is_paused or is_refused then pause_reason end,
              'limits', (
                select coalesce(json_agg(stated order by stated::text), '[]')
                from (
@@ -66,12 +71,14 @@ export function creditsOf(keys: readonly KeyCredits[], work: WorkLeft, at: Date)
 export function sumCredits(all: readonly KeyCredits[]): Amounts {
   const used = all.filter(({ limits }) => limits.length > 0);
   const keys = used.length > 0 ? used : all;
+  // What a refused key has left cannot be spent.
+  const usable = keys.filter(({ failure }) => failure === null || !refusals.includes(failure));
   const sum = (amounts: readonly (number | null)[]) =>
-    keys.length === 0 ? null : sumKnown(amounts);
+    amounts.length === 0 ? null : sumKnown(amounts);
   return {
     spent: sum(keys.map(({ spent }) => spent)) ?? 0,
     limit: sum(keys.map(({ limit }) => limit)),
-    left: sum(keys.map(({ left }) => left)),
+    left: sum(usable.map(({ left }) => left)),
   };
 }
 

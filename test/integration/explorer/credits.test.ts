@@ -1,7 +1,9 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import { statusFaults, type Faults, type Limits } from '../../../simulator/index.ts';
 import { rateHeaders } from '../../../src/explorer/response.ts';
-import { readCredits } from '../../../src/status/credits.ts';
+import { readCredits, sumCredits } from '../../../src/status/credits.ts';
+import { freshDatabase } from '../../harness/database.ts';
 import { openScene, rejection } from './keyed.ts';
 
 test('credits reported on another day stop no request', async () => {
@@ -179,4 +181,30 @@ test('a process that starts tests a refused key at once', async () => {
   isRefused = false;
   const next = await open();
   expect(await rejection(next.fetch())).toBeNull();
+});
+
+test('what a refused key has left is in no sum, also between the requests that test it', async () => {
+  const { query, pool } = await freshDatabase();
+  await query(`
+    insert into etl.budget (key_fingerprint, requests_per_second, next_at, credits_day, credits_spent,
+      credits_remaining, paused_until, pause_class)
+    select key, 5, now(), (now() at time zone 'utc')::date, 40, 1000, now() + make_interval(mins => mins), class
+    from (values ('a', null, null), ('b', -1, 'unauthorized'), ('c', 1, 'key-missing'), ('d', -1, 'throttled'))
+      as key(key, mins, class)`);
+  const credits = async () => sumCredits((await readCredits(drizzle(pool))).keys);
+  const listed = () =>
+    query(`
+      select remaining::int, paused_until > now() as is_paused, pause_class
+      from explorer.credits order by pause_class nulls first`);
+  expect(await credits()).toEqual({ spent: 160, limit: null, left: 2_000 });
+  const usable = { remaining: 1_000, is_paused: null, pause_class: null };
+  expect(await listed()).toEqual([
+    usable,
+    usable,
+    { remaining: null, is_paused: true, pause_class: 'key-missing' },
+    { remaining: null, is_paused: null, pause_class: 'unauthorized' },
+  ]);
+
+  await query(`delete from etl.budget where key_fingerprint in ('a', 'd')`);
+  expect(await credits()).toEqual({ spent: 80, limit: null, left: null });
 });
