@@ -3,7 +3,8 @@ import { batchRange, listedAtMs } from './batches.ts';
 import { reorgsOf } from './motion.ts';
 import { descending, printMembers, printNothing, type List } from './pages.ts';
 import type { Random } from './random.ts';
-import { instantOf, lacksHash, printInstant, weiOf, type World } from './world.ts';
+import { hasUsualAmounts, instantOf, lacksHash, printInstant, weiOf } from './world.ts';
+import type { World } from './world.ts';
 
 /** A block as the chain knows it, before any generation prints it. Wei as decimal strings. */
 export type Block = ReturnType<typeof drawBlock>;
@@ -100,7 +101,7 @@ function drawBlock(world: World, height: number, edition: number, parentEdition:
       size: random.oneIn(15) ? null : 600 + random.below(200_000),
       transactions_count: random.below(400),
       is_pending_update: (random.oneIn(10) ? null : false) as boolean | null,
-      ...(world.chain.lived && drawFees(world.draw('block-fees', height, edition), used)),
+      ...(hasUsualAmounts(world) && drawFees(world.draw('block-fees', height, edition), used)),
     },
     rewards: drawRewards(world, random, wei),
     uncles: random.oneIn(9) ? [random.hex(8)] : [],
@@ -110,7 +111,7 @@ function drawBlock(world: World, height: number, edition: number, parentEdition:
   };
 }
 
-/** Wei of a block on a chain in use; on the others amounts have more digits than any real one. */
+/** Usual amounts of a block. */
 function drawFees(random: Random, used: number) {
   const baseFee = 1_000_000 + random.below(9_000_000);
   const tips = used * random.below(2_000_000);

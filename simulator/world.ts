@@ -53,6 +53,8 @@ export interface SimulatedChain {
   /** Items of each other ranking; none if absent. */
   readonly otherRankings?: number;
   readonly oddities?: readonly Oddity[];
+  /** Fees and rewards that a chain could have, as on one in use; absent: they have more digits than any real one. */
+  readonly usualAmounts?: boolean;
   /** How the chain moves with the simulator's clock; without it nothing ever changes. */
   readonly motion?: Motion;
   /** When it begins, milliseconds since 1970; `startInstantMs` if absent. */
@@ -157,10 +159,18 @@ const missingHashEvery = 97;
 /** Which of the 97 lacks it: early enough that a list of 14 items has one. */
 const missingHashAt = 13;
 
-/** How wei values of item `index` appear: as drawn, or the largest. */
+export const hasUsualAmounts = ({ chain }: World): boolean =>
+  chain.usualAmounts === true || chain.lived !== undefined;
+
+/** Digits of a usual amount of wei: below a thousandth of the chain's currency. */
+const usualDigits = 15;
+
+/** How wei values of item `index` appear: as drawn, in part, or the largest. */
 export function weiOf(world: World, index: number): <Wei extends string | null>(wei: Wei) => Wei {
   const isLargest = world.oddities.has('max-wei') && index % maxWeiEvery === 0;
-  return <Wei extends string | null>(wei: Wei) => (isLargest ? (maxWei as Wei) : wei);
+  const digits = hasUsualAmounts(world) ? usualDigits : Infinity;
+  return <Wei extends string | null>(wei: Wei) =>
+    (isLargest ? maxWei : (wei?.slice(0, digits) ?? null)) as Wei;
 }
 
 /** Whether the service leaves the hash of item `index` out, so that it cannot become a row. */

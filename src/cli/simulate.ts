@@ -38,12 +38,13 @@ const defaultChains = '10:optimism:v12,42220:celo:v11';
 
 const usualKey = 'simulated-key';
 
-/** The default sizes of a chain. */
+/** What a chain is like by default. */
 const size = {
   userOperations: 10_000,
   batches: { first: 1, count: 100, blocks: 200 },
   factories: 500,
   otherRankings: 120,
+  usualAmounts: true,
 };
 
 const blocksPerMinute = 30;

@@ -205,6 +205,23 @@ test.each([
   expect(Math.max(...ages)).toBeLessThan(2 * 3_600_000);
 });
 
+test('fees and rewards of simulate are such as a chain has', async () => {
+  const amounts: number[] = [];
+  await command(['simulate', '--port', '0', '--json'], {
+    until: async (output) => {
+      await eventually('its address', async () => output().includes('\n}\n'));
+      const { url } = JSON.parse(output()) as { url: string };
+      for (const path of ['proxy/account-abstraction/operations', 'blocks/optimism-batch/1']) {
+        const page = await fetch(`${url}/10/api/v2/${path}?apikey=simulated-key`);
+        const wei = /"(?:\w*fees?|reward|base_fee_per_gas)":"(\d+)"/gu;
+        amounts.push(...[...(await page.text()).matchAll(wei)].map(([, value]) => Number(value)));
+      }
+    },
+  });
+  expect(amounts.length).toBeGreaterThan(200);
+  expect(Math.max(...amounts)).toBeLessThan(1e16);
+});
+
 describe('help', () => {
   const names = commands.map(({ name }) => name);
 
