@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { readWork } from '../db/state.ts';
+import type { Database } from '../db/transaction.ts';
 import { failures } from '../failure.ts';
 import { type RunsDocument, runsDocument } from '../status/endpoints.ts';
-import { runsNow } from '../status/ledger.ts';
+import { readRuns } from '../status/ledger.ts';
 import { printable } from '../printable.ts';
 import { runReason, stateName } from '../status/lanes.ts';
 import { statusDocument, type FeedStatus, type StatusDocument } from '../status/schema.ts';
@@ -42,7 +44,9 @@ async function status(context: Context, options: StatusOptions) {
   await using database = await openFor(settings, context, 'reads');
   const { pool } = database;
   if (options.runs) {
-    const found = await runsNow(pool, { hours, feed: null });
+    const now = new Date().toISOString();
+    const read = (db: Database) => readRuns(db, { hours, feed: null });
+    const found = await readWork(pool, read, { from: now, to: now, runs: [], events: [] });
     return context.print(runsOutput, found, runsText(found, context.out));
   }
   if (options.watch) {

@@ -1,7 +1,7 @@
 import { creditsPerRequest } from '../explorer/budget.ts';
 import { feedName } from '../lists/feed.ts';
 import type { RequestCount } from '../lists/list.ts';
-import { type Finding, findingText, placesText } from '../status/findings.ts';
+import { type Finding, placesText } from '../status/findings.ts';
 import {
   mostUnrequested,
   verifyDocument,
@@ -61,16 +61,15 @@ export function verifyText(
 ): string {
   const { feeds, repair } = document;
   const repairs = feeds.flatMap((feed) => feed.repair ?? []);
-  const notesOf = (isShown: (kind: Finding['kind']) => boolean) =>
+  const [head, notes] = [['pending-head'], ['schema-drift', 'caveat']].map((kinds) =>
     feeds.flatMap((feed) =>
-      linesOf(feed.notes.filter(({ kind }) => isShown(kind))).flatMap((line) =>
+      linesOf(feed.notes.filter(({ kind }) => kinds.includes(kind))).flatMap((line) =>
         prose(look, `${feed.feed}: ${line}`, 2),
       ),
-    );
-  const head = notesOf((kind) => kind === 'pending-head');
-  const notes = notesOf((kind) => kind !== 'pending-head' && kind !== 'feed-state');
+    ),
+  );
   const parts = [
-    verdictLines(look, document, commandLine),
+    verdictLines(look, document),
     ...feeds
       .filter(({ state }) => state === 'open')
       .map((feed) => openLines(look, feed, commandLine)),
@@ -88,21 +87,16 @@ export function verifyText(
 const quiet = (look: Look, head: string, lines: readonly string[] = []): string[] =>
   lines.length === 0 ? [] : [head, ...lines].map((line) => paint(look, 'quiet', line));
 
+const outageOf = ({ notes }: FeedVerdict) =>
+  notes.find(({ kind }) => kind === 'feed-state')?.sentence;
+
 /** The verdict. During an outage it is that of the last reading; what fails is said in the words of `status`. */
-function verdictLines(
-  look: Look,
-  { counts, feeds: all }: VerifyDocument,
-  commandLine: CommandLine,
-) {
-  const outages = all.flatMap(({ feed, notes }) =>
-    notes.flatMap((note) => (note.kind === 'feed-state' ? { ...note, feed } : [])),
-  );
-  const what = [...Map.groupBy(outages, ({ sentence }) => sentence)].flatMap(([sentence, those]) =>
-    prose(look, `${those.map(({ feed }) => feed).join(', ')}: ${sentence}`, 2),
-  );
-  const commands = new Set(outages.flatMap(({ command }) => command ?? []));
-  const fixes = [...commands].flatMap((command) => repairLines(look, { command }, commandLine));
-  return [verdict(look, counts, outages.length > 0), ...what, ...fixes];
+function verdictLines(look: Look, { counts, feeds }: VerifyDocument): string[] {
+  const outages = [...Map.groupBy(feeds, outageOf)].flatMap(([outage, those]) => {
+    const names = those.map(({ feed }) => feed).join(', ');
+    return outage === undefined ? [] : prose(look, `${names}: ${outage}`, 2);
+  });
+  return [verdict(look, counts, outages.length > 0), ...outages];
 }
 
 function verdict(look: Look, { feeds, open, findings }: VerifyDocument['counts'], isOld: boolean) {
@@ -174,7 +168,7 @@ function linesOf(findings: readonly Finding[]): string[] {
     const [first] = same;
     const places = same.flatMap(({ place }) => place ?? []);
     if (first?.place) return `${placesText(first.place.unit, joined(places))}: ${first.sentence}`;
-    return first === undefined ? '' : findingText(first);
+    return first?.sentence ?? '';
   });
   const rest = lines.length - mostLines;
   return rest > 0

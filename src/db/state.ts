@@ -25,11 +25,7 @@ export async function isPrepared(pool: Pick<Pool, 'query'>): Promise<boolean> {
 }
 
 /** What a database says of the work; one without tables, `nothing`: reading creates none. @throws StandbyError */
-export async function readWork<Found>(
-  pool: Pool,
-  read: (db: Database) => Promise<Found>,
-  nothing: () => Found,
-): Promise<Found> {
+export async function readWork<T>(pool: Pool, read: (db: Database) => Promise<T>, nothing: T) {
   await demandPrimary(pool);
-  return (await isPrepared(pool)) ? read(drizzle(pool)) : nothing();
+  return (await isPrepared(pool)) ? read(drizzle(pool)) : nothing;
 }

@@ -35,10 +35,6 @@ export const commandFor = (
   { chain_id, operation }: { readonly chain_id: number; readonly operation: string },
 ): string => `explorer-etl ${what} --chain ${chain_id} --operation ${operation}`;
 
-/** A finding as one line for people. */
-export const findingText = ({ place, sentence }: Finding): string =>
-  place === null ? sentence : `${placesText(place.unit, [place])}: ${sentence}`;
-
 /** Ranges named in a line; the line counts the others. */
 const mostRanges = 6;
 

@@ -79,8 +79,7 @@ type RunTrouble = Pick<
 /** Why a run failed, or what it met although it did not; null: nothing. */
 export function runReason({ reason, failed_requests, first_failure, waited_s }: RunTrouble) {
   if (first_failure === null) return reason;
-  const wait = Math.round(waited_s);
-  const waited = wait === 0 ? '' : `, waited ${duration(wait)}`;
+  const waited = waited_s < 0.5 ? '' : `, waited ${duration(Math.round(waited_s))}`;
   const met = counted(failed_requests, 'failed request') + waited;
   return reason === null ? `${met}: ${first_failure}.` : `${reason} (${met})`;
 }

@@ -1,9 +1,7 @@
 import { sql } from 'drizzle-orm';
-import type { Pool } from 'pg';
-import { readWork } from '../db/state.ts';
 import { execute, type Database } from '../db/transaction.ts';
 import { soon } from './coverage.ts';
-import { type RunsDocument, runsDocument, throughputDocument } from './endpoints.ts';
+import { runsDocument, throughputDocument } from './endpoints.ts';
 import { z } from 'zod';
 
 /** Possible widths of bins, in seconds, and their maximum number. */
@@ -111,17 +109,6 @@ async function findWindow(db: Database, hours: number, binS: number) {
 /** Maximum of newest runs and events. */
 const mostRuns = 1_000;
 const mostEvents = 500;
-
-/** The same of a database that may have no tables. @throws StandbyError, errors of Postgres */
-export function runsNow(pool: Pool, window: RecentWindow): Promise<RunsDocument> {
-  const now = new Date().toISOString();
-  const nothing = { from: now, to: now, runs: [], events: [] };
-  return readWork(
-    pool,
-    (db) => readRuns(db, window),
-    () => nothing,
-  );
-}
 
 /** Runs and events of the last hours, newest first. */
 export async function readRuns(db: Database, { hours, feed }: RecentWindow) {

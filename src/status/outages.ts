@@ -1,4 +1,4 @@
-import { databaseClassOf, describeDatabaseError, isAway, isLastingFault } from '../db/failure.ts';
+import { databaseClassOf, describeDatabaseError, isLastingFault } from '../db/failure.ts';
 import { StandbyError } from '../db/state.ts';
 import { type Database, execute } from '../db/transaction.ts';
 import { failures } from '../failure.ts';
@@ -20,14 +20,7 @@ export type Outage = Readonly<z.infer<ReturnType<typeof outageShape>>>;
 
 /** The explorers that fail, with their feeds. */
 export const readOutages = (db: Database): Promise<Outage[]> =>
-  execute(db).values(outageShape)`
-    select json_build_object(
-      'sentence', sentence, 'since', since, 'failure', failure, 'reason', reason,
-      'next_try_at', next_try_at, 'feeds', json_agg(feed)
-    ) as outage
-    from etl.outages
-    group by origin, sentence, since, failure, reason, next_try_at
-  `;
+  execute(db).values(outageShape)`select to_jsonb(outages) from etl.outages`;
 
 export const outageOf = (feed: FeedStatus, outages: readonly Outage[]): Outage | null =>
   outages.find(({ feeds }) => feeds.includes(feed.feed)) ?? null;
@@ -77,7 +70,3 @@ export function withFault(
   const overall = { state, sentence, since: null, command } as const;
   return { ...status, reasons: [reason, ...others], overall };
 }
-
-/** How a database failed that did not report the status. One that is slow counts as reachable. */
-export const howItFailed = (error: unknown) =>
-  isAway(error) ? 'is unreachable' : 'did not report the status';

@@ -123,17 +123,16 @@ const largeArchive = 1_000_000_000;
 
 /** Notes that change no state, each with the feeds that it is about. */
 export function notesOf(feeds: readonly FeedStatus[]): StatusDocument['notes'] {
-  const drifted = feeds.filter(({ schema_drift }) => schema_drift > 0);
-  const archived = feeds.filter(({ archived_bytes }) => archived_bytes > 0);
-  const drift = counted(sum(drifted.map(({ schema_drift }) => schema_drift)), 'difference');
-  const unknown = `${drift} from the specification; unknown fields are in extra.`;
-  const archive = sum(archived.map(({ archived_bytes }) => archived_bytes));
+  const countOf = (field: 'schema_drift' | 'archived_bytes') => {
+    const own = feeds.filter((feed) => feed[field] > 0);
+    return { feeds: own.map(({ feed }) => feed), total: sum(own.map((feed) => feed[field])) };
+  };
+  const { total: drift, ...drifted } = countOf('schema_drift');
+  const { total: archive, ...archived } = countOf('archived_bytes');
+  const differ = `${counted(drift, 'difference')} from the specification; unknown fields are in extra.`;
   const size = `${gigabytes(archive)} of archived pages`;
-  const names = (those: typeof feeds) => those.map(({ feed }) => feed);
   return [
-    ...(drifted.length === 0
-      ? []
-      : [{ feeds: names(drifted), sentence: unknown, command: 'explorer-etl verify' }]),
-    ...(archive < largeArchive ? [] : [{ feeds: names(archived), sentence: size, command: null }]),
+    ...(drift === 0 ? [] : [{ ...drifted, sentence: differ, command: 'explorer-etl verify' }]),
+    ...(archive < largeArchive ? [] : [{ ...archived, sentence: size, command: null }]),
   ];
 }

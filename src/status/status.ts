@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { isAway } from '../db/failure.ts';
 import { readWork } from '../db/state.ts';
 import { maintenance } from '../db/tables.ts';
 import type { Database } from '../db/transaction.ts';
@@ -17,7 +18,7 @@ import {
   readLanes,
 } from './facts.ts';
 import { isAtWork, isHeld, isRunning, laneStatus, quietSentence, stateOfWork } from './lanes.ts';
-import { duringOutage, howItFailed, readOutages, withFault } from './outages.ts';
+import { duringOutage, readOutages, withFault } from './outages.ts';
 import { reasonsOf } from './reasons.ts';
 import { earliest, lastPageAt, latest, notesOf } from './sentences.ts';
 import { pollTarget } from './schedule.ts';
@@ -54,9 +55,7 @@ export async function readStatus(
   const failed = await db.select().from(maintenance).orderBy(maintenance.task);
   const feeds = described.map(({ feed }) => duringOutage(feed, outages));
   const deployments = await readDeployments(db);
-  const names = stored.map(({ shown: { feed, chain_name, operation } }) => {
-    return { feed, chain_name, label: labelOf(operation) };
-  });
+  const names = stored.map(({ shown }) => nameOf(shown));
   const known = { at, workers, credits, maintenance: failed, outages };
   return documentOf({ ...known, deployments, at_rest, names, feeds });
 }
@@ -163,33 +162,24 @@ function totalsOf(feeds: readonly FeedStatus[]): StatusDocument['totals'] {
 }
 
 /** The status of a database without tables. */
-export const emptyStatus = (at: Date): StatusDocument =>
-  documentOf({
-    at,
-    workers: { start: 0, once: 0 },
-    maintenance: [],
-    outages: [],
-    credits: creditsOf([], { pollsPerDay: 0, history: null }, at),
-    deployments: [],
-    at_rest: [],
-    names: [],
-    feeds: [],
-  });
+export function emptyStatus(at: Date): StatusDocument {
+  const credits = creditsOf([], { pollsPerDay: 0, history: null }, at);
+  const known = { at, workers: { start: 0, once: 0 }, credits, maintenance: [], outages: [] };
+  return documentOf({ ...known, deployments: [], at_rest: [], names: [], feeds: [] });
+}
 
-/** The status after an error. */
-export const outageStatus = (at: Date, error: unknown): StatusDocument =>
-  withFault({ ...emptyStatus(at), reasons: [], workers: null }, error, howItFailed(error));
+/** The status after an error. A database that is slow counts as reachable. */
+export function outageStatus(at: Date, error: unknown): StatusDocument {
+  const how = isAway(error) ? 'is unreachable' : 'did not report the status';
+  return withFault({ ...emptyStatus(at), reasons: [], workers: null }, error, how);
+}
 
 /** Whether the database reported the status; otherwise there are no lists and credits. */
 export const isKnown = ({ workers }: Pick<StatusDocument, 'workers'>): boolean => workers !== null;
 
 /** The status of a database, also of one without tables. @throws StandbyError, errors of Postgres */
 export const statusNow = (pool: Pool, pageSize: number, chosen?: Chosen): Promise<StatusDocument> =>
-  readWork(
-    pool,
-    (db) => readStatus(db, pageSize, chosen),
-    () => emptyStatus(new Date()),
-  );
+  readWork(pool, (db) => readStatus(db, pageSize, chosen), emptyStatus(new Date()));
 
 /** The status; an outage is a status too. */
 export const statusOrOutage = (
@@ -210,9 +200,14 @@ type Described = ReturnType<typeof describeFeed>;
 const unknowable: Estimate = { least: 0, likely: null, most: null };
 const unknown: Estimates = { history: unknowable, upkeep: unknowable };
 
-/** The display name of a list, also of one that only a newer version knows. */
-const labelOf = (operation: string) =>
-  isOperation(operation) ? operations[operation].guide.list : printable(operation);
+/** How people read its name, also of a list that only a newer version knows. */
+const nameOf = ({ feed, chain_name, operation: own }: FeedRecord['shown']) => {
+  return {
+    feed,
+    chain_name,
+    label: isOperation(own) ? operations[own].guide.list : printable(own),
+  };
+};
 
 /** A feed's state and figures, by the settings of its last registration; the reasons add why. Pure. */
 function describeFeed(record: FeedRecord, ofLanes: readonly LaneRecord[], reading: Reading) {
@@ -231,7 +226,7 @@ function describeFeed(record: FeedRecord, ofLanes: readonly LaneRecord[], readin
       : newestItem(pace, polled.last_at);
   const feed: FeedStatus = {
     ...shown,
-    label: labelOf(operation),
+    ...nameOf(shown),
     state:
       isHeld(shown) && !isRunning({ lanes })
         ? 'paused'

@@ -4,7 +4,7 @@ import { tableName } from '../../src/db/column-types.ts';
 import type { Database } from '../../src/db/transaction.ts';
 import { dataTables, operationNames, operations } from '../../src/lists/registry.ts';
 import { rollUp } from '../../src/rollups/roll.ts';
-import { findingText } from '../../src/status/findings.ts';
+import { type Finding, placesText } from '../../src/status/findings.ts';
 import type { VerifiedFeed } from '../../src/status/verify.ts';
 
 const lists = operationNames.map((name) => operations[name]);
@@ -205,6 +205,10 @@ export const sumFaults = (pool: Pool) =>
 /** Brings the sums up to what was written since, as `sync` does at its end. @returns how many keys changed */
 export const sumUp = (db: Database, signal = new AbortController().signal): Promise<number> =>
   rollUp({ db, now: () => performance.now() }, signal);
+
+/** A finding as one line, which begins with its place. */
+export const findingText = ({ place, sentence }: Finding): string =>
+  place === null ? sentence : `${placesText(place.unit, [place])}: ${sentence}`;
 
 /** What is verified of a feed, with its findings as the sentences that people read. */
 export const inWords = (feed: VerifiedFeed) => ({

@@ -6,11 +6,12 @@ return (
 );
 
 create or replace view etl.outages as
-select feed, origin, failing_since as since, hosts.failure, hosts.reason, next_try_at,
+select origin, failing_since as since, hosts.failure, hosts.reason, next_try_at, array_agg(feed) as feeds,
        'No answer from ' || substring(origin from '^[a-z]+://([^/]+)') || ' since '
          || etl.clock_text(failing_since) || ': ' || hosts.reason as sentence
 from etl.hosts
-join etl.feeds using (origin);
+join etl.feeds using (origin)
+group by origin, hosts.origin;
 
-comment on view etl.outages is 'The explorers that fail, with each feed that is read from them, and the sentence of status and verify.';
+comment on view etl.outages is 'The explorers that fail, with the feeds that are read from them, and the sentence of status and verify.';
 comment on function etl.clock_text is 'A time of day, with the date unless it is today, as people read it.';

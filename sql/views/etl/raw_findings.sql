@@ -26,6 +26,7 @@ where is_verified is not true and not exists (select from found where found.feed
 union all
 select feed, false, jsonb_build_object('detail', 'feed-outage', 'outage', sentence)
 from etl.outages
+cross join unnest(feeds) as own (feed)
 join etl.wanted_feeds using (feed)
 -- A feed that is meant to be still misses nothing.
 where is_wanted and paused_at is null

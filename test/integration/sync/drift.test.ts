@@ -2,10 +2,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { transact } from '../../../src/db/transaction.ts';
 import { recordDrift } from '../../../src/drift/drift.ts';
 import { verifyFeeds } from '../../../src/status/verify.ts';
-import { findingText } from '../../../src/status/findings.ts';
 import { readFeeds } from '../../../src/status/facts.ts';
 import type { Generation } from '../../../simulator/index.ts';
 import { freshDatabase } from '../../harness/database.ts';
+import { findingText } from '../../harness/ledger.ts';
 import { openCopy, shortChain } from '../../harness/sync.ts';
 
 const chain = { ...shortChain, factories: 120 };

@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
-import { commandFor, finding, type Finding, findingText } from '../../../src/status/findings.ts';
+import { commandFor, finding, type Finding } from '../../../src/status/findings.ts';
 import { verifyDocument, type VerifyDocument } from '../../../src/status/verify.ts';
 import { expectToFit, usual } from './looks.ts';
 import { verifyText } from '../../../src/cli/verify.ts';
@@ -150,15 +150,6 @@ test('colours change no text, and a file has the text of a terminal', () => {
   expect(coloured).toContain('\u001b');
   expect(stripVTControlCharacters(coloured)).toBe(verifyText(usual, document));
   expect(wordsOf(plainLook)).toEqual(wordsOf(usual));
-});
-
-test('a finding as one line begins with its place', () => {
-  const [gap] = blocks.open.slice(-1);
-  const [quarantine] = factories.open;
-  expect([gap, quarantine].map((one) => one && findingText(one))).toEqual([
-    'batches 1 to 400,005: not downloaded',
-    '2 items in quarantine',
-  ]);
 });
 
 const root = join(import.meta.dirname, '../../..');
