@@ -19,7 +19,8 @@ const highestNumber = Number.MAX_SAFE_INTEGER;
 
 /**
  * A claim that a batch's list ends is believed, as its neighbours verify the batch, and one that they do not verify is
- * read again. Not if blocks of the batch are stored below, or at an empty page behind a cursor, which names an item.
+ * read again. Not if blocks of the batch are stored below, at an empty page behind a cursor, which names an item, or if
+ * no batch below can verify where it begins.
  */
 export async function judgeBatchEnd(
   list: NumberedOperation,
@@ -30,21 +31,38 @@ export async function judgeBatchEnd(
   const isOdd = claim.rows.length + claim.quarantined === 0 && claim.entry !== 'head';
   const lowestOfPage = Math.min(...claim.rows.map(({ height }) => height ?? Infinity));
   const own = isOfBatch(list, claim);
-  const { lowest, stored, is_verified } = await execute(db).one(storedBelowShape)`
+  const { lowest, stored, is_verified, is_lowest } = await execute(db).one(storedBelowShape)`
     select lowest::float8 as lowest,
            (
              select count(*)::float8 from etl.batch_blocks
              where ${own} and (height >= lowest) is not true
            ) as stored,
-           exists (select from etl.batch_states where ${own} and is_verified) as is_verified
+           exists (select from etl.batch_states where ${own} and is_verified) as is_verified,
+           exists (
+             select from etl.feeds
+             join etl.covered_batches using (feed)
+             cross join unnest(target_numbers) as range
+             where feed = ${claim.feed}
+               and ${batch}::bigint <@ range
+               and int8range(lower(range), ${batch}::bigint) <@ read
+               and not exists (
+                 select from etl.batch_states
+                 where ${isOf({ ...claim, operation: list.name })}
+                   and blocks_count > 0
+                   and batch_number >= lower(range)
+                   and batch_number < ${batch}
+               )
+           ) as is_lowest
     from (
       select least(min(bottom), ${lowestOfPage === Infinity ? null : lowestOfPage}::bigint) as lowest
       from etl.pages
       where walk_id = ${claim.walk_id}
     ) as walked
   `;
+  // A probe that finds none concludes nothing.
+  const isUnjudged = is_lowest && claim.scope.probe !== true;
   if (stored === 0 || !is_verified)
-    return { is: stored > 0 || isOdd ? 'unsupported' : 'supported' };
+    return { is: stored > 0 || isOdd || isUnjudged ? 'unsupported' : 'supported' };
   const from = lowest === null ? 'no block' : `no block below ${lowest}`;
   return {
     is: 'contradicted',
@@ -55,7 +73,12 @@ export async function judgeBatchEnd(
 
 /** How many blocks of a batch are stored below the lowest one that a walk was served; null: it was served none. */
 const storedBelowShape = () =>
-  z.object({ lowest: z.number().nullable(), stored: z.number(), is_verified: z.boolean() });
+  z.object({
+    lowest: z.number().nullable(),
+    stored: z.number(),
+    is_verified: z.boolean(),
+    is_lowest: z.boolean(),
+  });
 
 /** As SQL: what all numbered lists have in common, of a walk's batch. */
 const isOfBatch = (

@@ -173,6 +173,23 @@ test.runIf(inject('isLong'))(
   },
 );
 
+test('where the lowest batch begins is no end that two walks met once each', async () => {
+  const { list, poll, membersOf, verify } = await batchWorld(3);
+  let heads = 0;
+  list.lie = (page, { batch, cursor }) => {
+    if (batch !== 1 || cursor !== null) return null;
+    heads += 1;
+    if (heads === 2) return { items: [], next_page_params: { block_number: 500 } };
+    return heads <= 3 ? { ...page, next_page_params: null } : null;
+  };
+
+  await poll(0);
+
+  expect(await verify()).toMatchObject({ open: [], covered: [{ from: 1, to: 2 }] });
+  const ofOne = range(1_000 + batchBlocks, 999 + 2 * batchBlocks);
+  expect(await membersOf(ofOne[0] ?? 0, ofOne.at(-1) ?? 0)).toEqual(ofOne.map(() => 1));
+});
+
 test('a block that a newer page wrote stays in its batch, although a walk was not served it', async () => {
   const { list, poll, membersOf, database } = await batchWorld(4);
   const top = 999 + 5 * batchBlocks;

@@ -12,13 +12,13 @@ import { pageBudget } from '../../harness/runner.ts';
 
 const bottomOf = (number: number) => 1000 + number * batchBlocks;
 
-test('a lowest batch is verified by two equal ends, for one more request, and verify notes it', async () => {
+test('a lowest batch is verified by two equal ends of two walks, for three more requests, and verify notes it', async () => {
   const { poll, verify, states } = await batchWorld(4, { fromBatch: 1, toBatch: 4 });
 
   const requested = await poll(0);
 
-  expect(times(requested, 1)).toBe(3 + 1);
-  expect(requested.length).toBe(4 * 3 + 1);
+  expect(times(requested, 1)).toBe(3 + 3);
+  expect(requested.length).toBe(4 * 3 + 3);
   expect(await states()).toMatchObject({ 1: 'settled', 3: 'settled' });
   expect((await verify()).notes).toEqual([
     'batch 1: complete; lower edge unverified (previous batch not downloaded)',
@@ -53,7 +53,7 @@ test.each([1, 2])(
   },
 );
 
-test('empty numbers below the lowest batch are read twice before they count, gaps between others once', async () => {
+test('empty numbers below the lowest batch are read by two walks before they count, gaps between others once', async () => {
   const { list, poll, verify, states } = await batchWorld(6, { fromBatch: 1, toBatch: 6 });
   for (const number of [1, 2]) list.batches.delete(number);
   list.batches.delete(5);
@@ -61,7 +61,7 @@ test('empty numbers below the lowest batch are read twice before they count, gap
 
   const requested = await poll(0);
 
-  expect([1, 2, 3, 5].map((number) => times(requested, number))).toEqual([2, 2, 3 + 1, 1]);
+  expect([1, 2, 3, 5].map((number) => times(requested, number))).toEqual([4, 3, 3 + 2, 1]);
   expect(await states()).toEqual({
     1: 'empty, verified',
     2: 'empty, verified',
