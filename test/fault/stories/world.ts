@@ -47,6 +47,9 @@ export class World {
     this.#seed = seed;
     const chance = chanceOf(seed, 'world');
     this.#addOperations(chance, chance.whole(60, 160));
+    // In some worlds the first numbers have no batch.
+    const numbering = chanceOf(seed, 'first number');
+    if (numbering.percent(25)) this.#newestBatch = numbering.whole(1, 3);
     const batches = chance.whole(2, 5);
     for (let count = 0; count < batches; count += 1) this.#addBatch(chance);
     // Of some worlds the list of batches has pages.
