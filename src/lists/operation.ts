@@ -146,7 +146,11 @@ export interface EndClaim<Walk extends Scope = Scope> extends WalkIdentity<Walk>
 /** An unsupported end is requested once more, a contradicted one up to three times: then the walk is `truncated`. */
 export type EndVerdict =
   | { readonly is: 'supported' }
-  | { readonly is: 'unsupported' }
+  | {
+      readonly is: 'unsupported';
+      /** What the next answer must show alike, beside its items. */
+      readonly shows?: unknown;
+    }
   | {
       readonly is: 'contradicted';
       readonly evidence: string;

@@ -173,7 +173,10 @@ export interface Answer {
 export const isBelieved = (before: Answer | null, { suspicion, verdict, isSame }: Answer) =>
   suspicion === null ||
   verdict.is === 'supported' ||
-  (isSame && verdict.is === 'unsupported' && before?.verdict.is === 'unsupported');
+  (isSame &&
+    verdict.is === 'unsupported' &&
+    before?.verdict.is === 'unsupported' &&
+    before.verdict.shows === verdict.shows);
 
 /**
  * Makes a request again until an answer is believed. A believed page that lacks the item of its cursor covers nothing, unless

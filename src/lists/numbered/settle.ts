@@ -29,7 +29,7 @@ export async function judgeBatchEnd(
 ): Promise<EndVerdict> {
   const { batch } = claim.scope;
   const isOdd = claim.rows.length + claim.quarantined === 0 && claim.entry !== 'head';
-  const lowestOfPage = Math.min(...claim.rows.map(({ height }) => height ?? Infinity));
+  const [bottom] = claim.rows.toSorted((a, b) => (a.height ?? 0) - (b.height ?? 0));
   const own = isOfBatch(list, claim);
   const { lowest, stored, is_verified, is_lowest } = await execute(db).one(storedBelowShape)`
     select lowest::float8 as lowest,
@@ -54,21 +54,20 @@ export async function judgeBatchEnd(
                )
            ) as is_lowest
     from (
-      select least(min(bottom), ${lowestOfPage === Infinity ? null : lowestOfPage}::bigint) as lowest
+      select least(min(bottom), ${bottom?.height ?? null}::bigint) as lowest
       from etl.pages
       where walk_id = ${claim.walk_id}
     ) as walked
   `;
+  if (stored > 0 && is_verified) {
+    const from = lowest === null ? 'no block' : `no block below ${lowest}`;
+    const evidence = `batch ${batch} lists ${from}, and ${stored} are verified`;
+    return { is: 'contradicted', evidence, question: null };
+  }
   // A probe that finds none concludes nothing.
-  const isUnjudged = is_lowest && claim.scope.probe !== true;
-  if (stored === 0 || !is_verified)
-    return { is: stored > 0 || isOdd || isUnjudged ? 'unsupported' : 'supported' };
-  const from = lowest === null ? 'no block' : `no block below ${lowest}`;
-  return {
-    is: 'contradicted',
-    evidence: `batch ${batch} lists ${from}, and ${stored} are verified`,
-    question: null,
-  };
+  if (is_lowest && claim.scope.probe !== true)
+    return { is: 'unsupported', shows: bottom?.row['parent_hash'] };
+  return { is: stored > 0 || isOdd ? 'unsupported' : 'supported' };
 }
 
 /** How many blocks of a batch are stored below the lowest one that a walk was served; null: it was served none. */

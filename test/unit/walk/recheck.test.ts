@@ -26,6 +26,12 @@ test.each<[string, Answer | null, Answer, boolean]>([
   ['the same empty page', answer('empty'), answer('empty', 'unsupported', true), true],
   ['another end', answer('end'), answer('end'), false],
   [
+    'the same end, which shows something else',
+    { ...answer('end'), verdict: { is: 'unsupported', shows: '0xa' } },
+    { ...answer('end', 'unsupported', true), verdict: { is: 'unsupported', shows: '0xb' } },
+    false,
+  ],
+  [
     'the same end, which rows contradicted',
     answer('end', 'contradicted'),
     answer('end', 'contradicted', true),
