@@ -111,19 +111,17 @@ export async function runProgram(args: readonly string[], outer: World): Promise
     addDemo(command);
   });
   const [first, ...others] = args;
-  let failed: unknown = null;
   try {
     // `help` of a command is its `--help`, for which a hook loads it.
     const typed = first === 'help' ? [...others, '--help'] : args;
     await program.parseAsync(typed, { from: 'user' });
-    if (exit !== exits.interrupted) return exit.code;
+    return exit.code;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return exits.done.code;
-    failed = error;
+    const isDocumented = wantsJson(args) && !hasWritten;
+    const how = { ...program.opts<GlobalOptions>(), isDocumented };
+    return (await endInFailure(error, world, how)).code;
   }
-  const isDocumented = wantsJson(args) && !hasWritten;
-  const how = { ...program.opts<GlobalOptions>(), isDocumented };
-  return (await endInFailure(failed, world, how)).code;
 }
 
 /** Reports a failure on stderr, and with --json as a document, unless another one has begun. */
@@ -139,7 +137,7 @@ async function endInFailure(
   const { signal } = world;
   // The command only waited: there is no unfinished work. Timers wrap the signal's reason.
   const isSignal = error instanceof Error && [error, error.cause].includes(signal.reason);
-  if (error === null || (signal.aborted && isSignal)) return write(interruption);
+  if (signal.aborted && isSignal) return write(interruption);
   const commandLine = commandLineOf({ ...world, demo: false });
   // The parser has reported it.
   if (error instanceof CommanderError) return write(wrongFlags(error, commandLine));
