@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { addAbortSignal } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Pool } from 'pg';
@@ -209,8 +210,8 @@ export async function questionOf(
   throw new UsageError(`there is no query ${given}.${guess}`, { command });
 }
 
-async function readStatement({ cwd }: Context, file: string): Promise<string> {
-  if (file === '-') return textOf(process.stdin);
+async function readStatement({ cwd, signal }: Context, file: string): Promise<string> {
+  if (file === '-') return textOf(addAbortSignal(signal, process.stdin));
   try {
     return await readFile(resolve(cwd, file), 'utf8');
   } catch (error) {

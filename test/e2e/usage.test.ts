@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { PassThrough } from 'node:stream';
+import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { faultNames } from '../../simulator/index.ts';
 import { commands } from '../../src/cli/program.ts';
 import { call, expectOneMessage, command, emptyFolder, eventually } from '../harness/process.ts';
@@ -116,6 +117,14 @@ describe('a wrong database ends with exit code 2, and its password is not printe
     expectOneMessage(ended, message);
     expect(ended.stderr).not.toContain('hidden-password');
   });
+});
+
+test('a signal ends query while it waits for a statement on stdin', async () => {
+  const silent = vi.spyOn(process, 'stdin', 'get');
+  silent.mockReturnValue(new PassThrough() as never);
+  onTestFinished(() => silent.mockRestore());
+  const signal = AbortSignal.abort(new Error('SIGINT'));
+  expect((await call(['query', '--file', '-'], { signal })).code).toBe(130);
 });
 
 test('init never overwrites a file', async () => {
