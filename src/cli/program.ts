@@ -110,11 +110,8 @@ export async function runProgram(args: readonly string[], outer: World): Promise
     loaded?.register({ command, run, explain: explainOf(command, world) });
     addDemo(command);
   });
-  const [first, ...others] = args;
   try {
-    // `help` of a command is its `--help`, for which a hook loads it.
-    const typed = first === 'help' ? [...others, '--help'] : args;
-    await program.parseAsync(typed, { from: 'user' });
+    await program.parseAsync(withoutHelp(args), { from: 'user' });
     return exit.code;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return exits.done.code;
@@ -154,6 +151,14 @@ function explainOf(command: Command, { program }: World): Registry['explain'] {
     const above = notes === '' ? '' : `\n${notes}\n`;
     of.addHelpText('after', `${above}\nExamples:\n${typed.join('\n')}`);
   };
+}
+
+/** `help` of a command is its `--help`, for which a hook loads it; an unknown command is refused. */
+function withoutHelp(args: readonly string[]): readonly string[] {
+  const [first, ...others] = args;
+  if (first !== 'help') return args;
+  const isKnown = others.length === 0 || commands.some(({ name }) => name === others[0]);
+  return isKnown ? [...others, '--help'] : others;
 }
 
 /** Also works for flags that the parser refused. */

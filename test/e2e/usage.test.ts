@@ -87,8 +87,10 @@ describe('wrong use ends with exit code 2 and one message', () => {
 
   test('an unknown command suggests the nearest one', async () => {
     expectOneMessage(await command(['snyc']), /unknown command 'snyc'\n\(Did you mean sync\?\)/, 2);
-    const ended = await command(['feeds', 'puase']);
+    const ended = await call(['feeds', 'puase']);
     expectOneMessage(ended, /unknown command 'puase'\n\(Did you mean pause\?\)/, 2);
+    const helped = await call(['help', 'snyc']);
+    expectOneMessage(helped, /unknown command 'snyc'\n\(Did you mean sync\?\)/, 2);
   });
 
   test('a missing API key', async () => {
