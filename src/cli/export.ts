@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { InvalidArgumentError, Option } from 'commander';
+import { Option } from 'commander';
 import { z } from 'zod';
 import {
   exportSource,
@@ -11,10 +11,9 @@ import {
 import { contentsOf, fillFolder, type Written } from '../export/folder.ts';
 import { isPermissionDenied } from '../db/failure.ts';
 import { statementOf } from '../query/question.ts';
-import { momentForms, parseMoment } from '../time.ts';
 import { counted } from '../terminal/numbers.ts';
 import { count } from '../status/schema.ts';
-import { collect } from './options.ts';
+import { collect, momentParser } from './options.ts';
 import { openData } from './database.ts';
 import { UsageError, type Context, type Registry } from './context.ts';
 import { questionOf } from './query.ts';
@@ -70,11 +69,7 @@ among relations that go by day; others are exported whole.`,
   );
 }
 
-function day(value: string): string {
-  const time = parseMoment(value, new Date());
-  if (time === null) throw new InvalidArgumentError(`It is not ${momentForms}`);
-  return time.slice(0, 'yyyy-mm-dd'.length);
-}
+const day = (value: string) => momentParser()(value).slice(0, 'yyyy-mm-dd'.length);
 
 async function exportTo(context: Context, options: ExportOptions, names: readonly string[]) {
   const { signal } = context;

@@ -131,13 +131,20 @@ function requireChosen({ chains }: Settings, bound: Bound): void {
 /** The `--since` without a bound. Commander makes a parsed null an empty text. */
 export const allHistory = 'all';
 
-/** The time of `--since`, as an ISO 8601 string, or `allHistory`. */
+/** Parses an option's value as a time, in ISO 8601; `others` names what it may be besides. */
+export const momentParser =
+  (others = '') =>
+  (value: string): string => {
+    const time = parseMoment(value, new Date());
+    if (time === null) throw new InvalidArgumentError(`It is not ${momentForms}${others}.`);
+    return time;
+  };
+
+/** The time of `--since`, or `allHistory`. */
 export function sinceOf(flag: string): string {
   if (flag === allHistory) return flag;
-  const now = new Date();
-  const time = parseMoment(flag, now);
-  if (time === null) throw new InvalidArgumentError(`It is not ${momentForms}, or all.`);
-  if (Date.parse(time) <= now.getTime()) return time;
+  const time = momentParser(', or all')(flag);
+  if (Date.parse(time) <= Date.now()) return time;
   throw new InvalidArgumentError('The time is in the future.');
 }
 

@@ -12,8 +12,7 @@ import {
   type SimulatedChain,
 } from '../../simulator/index.ts';
 import { wrap } from '../terminal/layout.ts';
-import { momentForms, parseMoment } from '../time.ts';
-import { collect, wholeNumber } from './options.ts';
+import { collect, momentParser, wholeNumber } from './options.ts';
 import { exits, UsageError, type Context, type Exit, type Registry } from './context.ts';
 
 /** `simulate --json`: written once the server listens; it then waits for a signal. */
@@ -60,7 +59,7 @@ export function register({ command, run, explain }: Registry): void {
     .option(
       '--until <time>',
       'when its newest block was made (default: the last full hour)',
-      moment,
+      momentParser(),
     )
     .addOption(
       new Option(
@@ -150,12 +149,6 @@ function parseChains(list: string): SimulatedChain[] {
       batches: { ...size.batches, count },
     };
   });
-}
-
-function moment(text: string): string {
-  const time = parseMoment(text, new Date());
-  if (time === null) throw new InvalidArgumentError(`It is not ${momentForms}.`);
-  return time;
 }
 
 /** The value of a `--fault` option. */
