@@ -80,6 +80,9 @@ async function exportTo(context: Context, options: ExportOptions, names: readonl
       '--query takes one --chain at most, and no names, --since, --until or --changed.',
     );
   }
+  if (since !== null && until !== null && since > until) {
+    throw new UsageError(`--since ${since} is after --until ${until}: exchange them.`);
+  }
   await using data = await openData(context, 'reads', options);
   const { pool, chains } = data;
   const answer = query === undefined ? null : await sourceOfQuery(context, query, chains[0]);

@@ -42,6 +42,11 @@ describe('wrong use ends with exit code 2 and one message', () => {
       'backfill --chain 10 --again --operation optimism-batch-blocks',
       /--again applies only to user-operations, optimism-batches/,
     ],
+    [
+      'export --to lake --since 2026-02-01 --until 2026-01-01',
+      /--since 2026-02-01 is after --until 2026-01-01: exchange them/,
+    ],
+    ['export --to lake --since soon', /--since.*'soon' is invalid\. It is not a date or time/],
     ['backfill --chain 10 --to-batch 9', /^error: unknown option '--to-batch'/],
     [
       'sync --chain 10 --since yesterday',
