@@ -11,7 +11,6 @@ import {
   addBounds,
   addFeedOptions,
   addSameData,
-  boundExamples,
   boundsOfFlags,
   type ChosenFeeds,
   givenBounds,
@@ -26,7 +25,11 @@ export function register({ command, run, explain }: Registry): void {
     .option('--again', 'read the known history of newest-first lists again, for what came late')
     .action(run(backfill));
   explain(
-    [...boundExamples('backfill'), 'explorer-etl backfill --chain 10 --again'],
+    [
+      'explorer-etl backfill --chain 10 --since 2023-01-01',
+      'explorer-etl backfill --chain 10 --from-batch 1',
+      'explorer-etl backfill --chain 10 --again',
+    ],
     `Without bounds it reads as far back as the configuration says, or the last command that named bounds.
 A bound selects the lists that support it. --since all and --from-batch 1 take all there is. sync and
 start read what is new. The same command resumes an interrupted backfill.`,

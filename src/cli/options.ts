@@ -80,22 +80,6 @@ export function addBounds(command: Command, names: readonly Bound[]): Command {
   return command;
 }
 
-/** The bounds that examples name. */
-const exampleBounds = {
-  sync: { since: '2026-01-01', fromBatch: '1', toBatch: '20' },
-  backfill: { since: '2023-01-01', fromBatch: '1' },
-} as const;
-
-/** Examples for the help, one for each operation whose list has such bounds. */
-export const boundExamples = (command: 'sync' | 'backfill'): string[] =>
-  operationNames.flatMap((name) => {
-    const flags = Object.entries(exampleBounds[command]).flatMap(([bound, value]) =>
-      isBoundedBy(name, bound as Bound) ? `${flagOf(bound as Bound)} ${value}` : [],
-    );
-    const bare = `explorer-etl ${command} --chain 10 --operation ${name}`;
-    return flags.length === 0 ? [] : [[bare, ...flags].join(' ')];
-  });
-
 const flagOf = (bound: Bound) => bounds[bound][0].split(' ')[0];
 
 export const givenBounds = (given: ScopeBounds): Bound[] =>

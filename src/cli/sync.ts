@@ -33,7 +33,6 @@ import {
   addFor,
   addSameData,
   addTakeOver,
-  boundExamples,
   boundsOfFlags,
   type ChosenFeeds,
   type Ends,
@@ -98,7 +97,11 @@ export function register({ command, run, explain }: Registry): void {
   addFor(command);
   command.action(run(sync));
   explain(
-    ['explorer-etl sync', ...boundExamples('sync'), 'explorer-etl sync --for 10m'],
+    [
+      'explorer-etl sync',
+      'explorer-etl sync --chain 10 --max-pages 20',
+      'explorer-etl sync --since 7d --for 10m',
+    ],
     `The same command resumes an interrupted sync.
 --for is for a scheduler: the exit code is 0 if no feed failed and each was polled on schedule, also
 if history is left.
