@@ -76,7 +76,7 @@ async function check(context: Context, options: CheckOptions) {
   const isTested = options.requests && !context.demo;
   const served = isTested ? await readDirectory(settings.explorer, context.signal) : [];
   await demandMeant(misnamed(chains, served), terminalOf(context), context.signal);
-  await using database = await openFor(settings, context, 'reads');
+  await using database = await openFor(settings, context, 'previews');
   const file = configFile === null ? 'no file, flags only' : asTyped(configFile, context.cwd);
   const feeds = counted(configuredFeeds(chains).length, 'feed');
   const exposure = exposureOf(settings.explorer.baseUrl);

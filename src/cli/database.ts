@@ -135,7 +135,7 @@ async function openEmbedded({ cwd, name = 'postgres', mustExist = false, signal 
 }
 
 /** Starts no server. @throws UsageError if there is no database to read */
-export async function demandDatabase(
+async function demandDatabase(
   { cwd, demo }: Context,
   { databaseUrl }: Pick<Settings, 'databaseUrl'>,
 ): Promise<void> {
@@ -153,16 +153,16 @@ export async function demandDatabase(
 }
 
 /**
- * Opens the database of the settings, or the embedded one of that name; with `--demo` the demo's. @throws
- * StandbyError if a command that writes is given a standby
+ * Opens the database of the settings, or the embedded one of that name; with `--demo` the demo's. What reads creates
+ * none; what only previews needs no primary either. @throws UsageError without a database, StandbyError
  */
 export async function openFor(
   settings: Pick<Settings, 'databaseUrl'>,
   context: Context & EmbeddedPlace,
-  access: 'reads' | 'writes',
+  access: 'reads' | 'previews' | 'writes',
   ...demands: readonly Demand[]
 ): Promise<OpenDatabase> {
-  if (context.demo) await demandDatabase(context, settings);
+  if (context.demo || access === 'reads') await demandDatabase(context, settings);
   const place = context.demo ? { ...context, name: demoDatabase, mustExist: true } : context;
   const primary = access === 'writes' ? [demandPrimary] : [];
   return openDatabase(settings, place, ...primary, ...demands);
@@ -179,13 +179,13 @@ export function reportLocation({ note, commandLine }: Context, { embedded }: Ope
   note(`Embedded Postgres ${state}; its data is in ${embedded.dataDirectory}${why}`);
 }
 
-/** `openFor` for commands that create nothing. @throws UsageError without a database, or a table in it */
+/** `openFor` for commands that need what is stored. @throws UsageError without a database, or a table in it */
 export async function openStored(
   settings: Pick<Settings, 'databaseUrl'>,
   context: Context,
   access: 'reads' | 'writes',
 ): Promise<OpenDatabase> {
-  await demandDatabase(context, settings);
+  if (access === 'writes') await demandDatabase(context, settings);
   return openFor(settings, context, access, async (pool) => {
     // Analysts have no access to schema etl.
     const { rows } = await pool.query(`select where to_regnamespace('explorer') is not null`);

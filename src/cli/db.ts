@@ -9,13 +9,7 @@ import {
   type EmbeddedPostgresState,
 } from '../postgres/postgres.ts';
 import { type CommandLine, exits, UsageError, type Context, type Registry } from './context.ts';
-import {
-  demoDatabase,
-  embeddedDirectory,
-  demandDatabase,
-  openFor,
-  readSettings,
-} from './database.ts';
+import { demoDatabase, embeddedDirectory, openFor, readSettings } from './database.ts';
 
 const serverDocument = <const Name extends string>(name: Name) =>
   z.strictObject({
@@ -151,7 +145,6 @@ async function psql(context: Context, _options: object, args: readonly string[])
     throw new UsageError('stdout belongs to psql here, so there is no --json: use query --json.');
   }
   const settings = readSettings(context, {}, 'database');
-  await demandDatabase(context, settings);
   // `reads` accepts a standby: psql reports it, and users may write.
   await using database = await openFor(settings, context, 'reads');
   const code = await runPsql(context, forLibpq(database.url), args);

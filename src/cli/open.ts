@@ -8,7 +8,7 @@ import { isAddressInUse, startHttp, type HttpServer } from '../http/server.ts';
 import { packageVersion } from '../package-file.ts';
 import { statusOrOutage } from '../status/status.ts';
 import { exits, type Context, type Registry } from './context.ts';
-import { demandDatabase, openFor, readSettings } from './database.ts';
+import { openFor, readSettings } from './database.ts';
 
 /** `open --json`: written once the server listens; `open` then waits for a signal. */
 export const openDocument = z.strictObject({
@@ -28,7 +28,6 @@ export function register({ command, run, explain }: Registry): void {
 
 async function open(context: Context, options: HttpFlag & { readonly browser: boolean }) {
   const settings = readSettings(context, {}, 'database');
-  await demandDatabase(context, settings);
   await using database = await openFor(settings, context, 'reads');
   const address = wantedAddress(options, settings);
   await using server = await servePage(context, settings, { address, works: false });

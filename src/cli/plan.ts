@@ -20,7 +20,7 @@ export function register({ command, run, explain }: Registry): void {
 async function printPlan(context: Context, options: ChosenFeeds) {
   const settings = ownOrDemo(context, options);
   const { explorer } = settings;
-  await using database = await openFor(settings, context, 'reads');
+  await using database = await openFor(settings, context, 'previews');
   const at = new Date();
   // A plan changes nothing, so it creates no tables.
   const db = (await isPrepared(database.pool)) ? database.db : null;

@@ -157,8 +157,11 @@ test('the error about a database without tables says what to do first', async ()
   expect(ended.code).toBe(2);
 });
 
-test('query creates no database', async () => {
-  const ended = await call(['query', 'select 1']);
-  expect(ended.stderr).toMatch(/there is no database yet: .* has no \.explorer-etl/);
-  expect(ended.code).toBe(2);
-});
+test.each([[['query', 'select 1']], [['status']], [['open']]])(
+  '%s creates no database',
+  async (args) => {
+    const ended = await call(args);
+    expect(ended.stderr).toMatch(/there is no database yet: .* has no \.explorer-etl/);
+    expect(ended.code).toBe(2);
+  },
+);
