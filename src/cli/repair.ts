@@ -5,6 +5,7 @@ import type { RequestCount } from '../lists/list.ts';
 import {
   isRepairable,
   mostUnrequested,
+  needsConsent,
   recountCoverage,
   repairRequests,
   repairsOf,
@@ -71,10 +72,9 @@ async function repair(context: Context, options: RepairOptions) {
 
 /** Reports the cost of the repair. @throws UsageError for many requests without `--yes` */
 function checkCost(context: Context, { yes }: RepairOptions, count: RequestCount): void {
-  const requests = count.likely ?? count.most ?? 0;
   const cost = costText(count);
-  if (requests <= mostUnrequested || yes === true) {
-    if (requests > 0) context.note(`This repair takes ${cost}.`);
+  if (!needsConsent(count) || yes === true) {
+    if (count.likely !== 0 && count.most !== 0) context.note(`This repair takes ${cost}.`);
     return;
   }
   throw new UsageError(

@@ -3,7 +3,9 @@ import { feedName } from '../lists/feed.ts';
 import type { RequestCount } from '../lists/list.ts';
 import { type Finding, placesText } from '../status/findings.ts';
 import {
-  mostUnrequested,
+  needsConsent,
+  repairRequests,
+  requestsOf,
   verifyDocument,
   type VerifiedFeed,
   type VerifyDocument,
@@ -48,7 +50,6 @@ async function verify(context: Context, { all = false }: { readonly all?: boolea
 }
 
 type FeedVerdict = VerifyDocument['feeds'][number];
-type WholeRepair = NonNullable<VerifyDocument['repair']>;
 
 /** Lines of a feed in the text; `--json` has all. */
 const mostLines = 12;
@@ -60,7 +61,6 @@ export function verifyText(
   commandLine: CommandLine = (command) => command,
 ): string {
   const { feeds, repair } = document;
-  const repairs = feeds.flatMap((feed) => feed.repair ?? []);
   const [head, notes] = [['pending-head'], ['schema-drift', 'caveat']].map((kinds) =>
     feeds.flatMap((feed) =>
       linesOf(feed.notes.filter(({ kind }) => kinds.includes(kind))).flatMap((line) =>
@@ -73,8 +73,11 @@ export function verifyText(
     ...feeds
       .filter(({ state }) => state === 'open')
       .map((feed) => openLines(look, feed, commandLine)),
-    repairs.length > 1 && repair !== null
-      ? ['All of it:', ...repairLines(look, repair, commandLine, repairs.map(knownRequests))]
+    feeds.filter((feed) => feed.repair !== null).length > 1 && repair !== null
+      ? [
+          'All of it:',
+          ...repairLines(look, commandLine(repair.command), repair, repairRequests(document)),
+        ]
       : [],
     coveredLines(look, document),
     quiet(look, 'New, not verified yet', head),
@@ -118,33 +121,27 @@ function openLines(look: Look, feed: FeedVerdict, commandLine: CommandLine): str
   return [
     paint(look, 'strong', nameOf(feed)),
     ...linesOf(feed.open).flatMap((line) => prose(look, line, 2)),
-    ...[...commands].flatMap((command) =>
-      repairLines(look, command === feed.repair?.command ? feed.repair : { command }, commandLine),
-    ),
+    ...[...commands].flatMap((command) => {
+      const repair = command === feed.repair?.command ? feed.repair : null;
+      return repairLines(look, commandLine(command), repair);
+    }),
   ];
 }
 
-/** A command, and its cost if known. */
-type Repair = Pick<WholeRepair, 'command'> & Partial<Pick<WholeRepair, 'requests' | 'at_most'>>;
-
-const knownRequests = ({ requests, at_most }: Repair): number => requests ?? at_most ?? 0;
-
-/** `known`: requests of the parts with a known cost; `repair` refuses by their sum. */
+/** A command with its cost. `judged`: what `repair` without `--yes` is refused by, the known part of the cost. */
 function repairLines(
   look: Look,
-  repair: Repair,
-  commandLine: CommandLine,
-  known = [knownRequests(repair)],
+  line: string,
+  repair: VerifyDocument['repair'],
+  judged = requestsOf(repair),
 ): string[] {
-  const { requests = null, at_most = null } = repair;
-  const wanted = commandLine(repair.command);
   // A person sees the cost beside the command; a program needs `--yes`, else it is refused.
-  const sum = known.reduce((total, part) => total + part, 0);
-  const command = sum > mostUnrequested ? `${wanted} --yes` : wanted;
-  const cost = costText({ likely: requests, most: at_most });
+  const command = needsConsent(judged) ? `${line} --yes` : line;
   // A command stays whole, to be copied.
-  const [lead, price] = [`  → ${paint(look, 'command', command)}`, paint(look, 'quiet', cost)];
+  const lead = `  → ${paint(look, 'command', command)}`;
+  const cost = costText(requestsOf(repair));
   if (cost === '') return [lead];
+  const price = paint(look, 'quiet', cost);
   const isShort = !look.isTerminal || widthOf(lead + price) + 3 <= look.columns;
   return isShort ? [`${lead}   ${price}`] : [lead, `    ${price}`];
 }

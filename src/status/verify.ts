@@ -236,14 +236,16 @@ const together = (costs: readonly RequestCount[]): RequestCount => ({
 /** A repair of more requests needs `--yes`: a fifth of the free plan's day. */
 export const mostUnrequested = 1_000;
 
+export const needsConsent = ({ likely, most }: RequestCount) =>
+  (likely ?? most ?? 0) > mostUnrequested;
+
+/** Requests of a repair; null: there is none. */
+export const requestsOf = (own: Repair | null): RequestCount =>
+  own === null ? unknown : { likely: own.requests, most: own.at_most };
+
 /** Requests of the repairs of a report; leaves out unknown ones. */
 export const repairRequests = ({ feeds }: Pick<VerifyDocument, 'feeds'>): RequestCount =>
-  together(
-    feeds
-      .flatMap(({ repair: own }) => own ?? [])
-      .filter(({ at_most }) => at_most !== null)
-      .map(({ requests, at_most }) => ({ likely: requests, most: at_most })),
-  );
+  together(feeds.map((feed) => requestsOf(feed.repair)).filter(({ most }) => most !== null));
 
 /**
  * Walks for open findings, without quarantine: a new download does not fix a bad item. `lanes` carry what their runs

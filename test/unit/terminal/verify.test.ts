@@ -3,7 +3,12 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { commandFor, finding, type Finding } from '../../../src/status/findings.ts';
-import { verifyDocument, type VerifyDocument } from '../../../src/status/verify.ts';
+import {
+  needsConsent,
+  repairRequests,
+  verifyDocument,
+  type VerifyDocument,
+} from '../../../src/status/verify.ts';
 import { expectToFit, usual } from './looks.ts';
 import { verifyText } from '../../../src/cli/verify.ts';
 import { type Look, plainLook } from '../../../src/terminal/layout.ts';
@@ -150,6 +155,22 @@ test('colours change no text, and a file has the text of a terminal', () => {
   expect(coloured).toContain('\u001b');
   expect(stripVTControlCharacters(coloured)).toBe(verifyText(usual, document));
   expect(wordsOf(plainLook)).toEqual(wordsOf(usual));
+});
+
+test('the repair of all feeds has --yes exactly if repair would refuse it', () => {
+  const command = 'explorer-etl repair';
+  const costing = (requests: number | null, at_most: number) => {
+    const repair = { command, requests, credits: null, at_most };
+    return { ...document, feeds: [blocks, factories].map((feed) => ({ ...feed, repair })), repair };
+  };
+  for (const cost of [costing(400, 900), costing(null, 501), costing(null, 500)]) {
+    const isRefused = needsConsent(repairRequests(cost));
+    expect(verifyText(plainLook, cost).includes('→ explorer-etl repair --yes')).toBe(isRefused);
+  }
+  const [known, unknown] = [costing(400, 900), costing(null, 300)];
+  const mixed = { ...known, feeds: [...known.feeds.slice(1), ...unknown.feeds.slice(1)] };
+  expect(needsConsent(repairRequests(mixed))).toBe(true);
+  expect(verifyText(plainLook, mixed)).toContain('→ explorer-etl repair --yes');
 });
 
 const root = join(import.meta.dirname, '../../..');
