@@ -14,7 +14,7 @@ import {
   readQuestion,
   statementOf,
 } from '../query/question.ts';
-import { readAnswer, type Column, type Piece, type TextRow } from '../query/read.ts';
+import { readAnswer, readWhole, type Column, type TextRow } from '../query/read.ts';
 import { readSums, sumsDocument, type Sums } from '../query/sums.ts';
 import { isNumber, isText, jsonText, readTypeNames } from '../query/value.ts';
 import { parseDuration } from '../time.ts';
@@ -140,7 +140,7 @@ async function query(context: Context, options: QueryOptions, text?: string) {
   const bounds = { timeoutMs, limit: most, signal: context.signal };
   const write = json ? writeDocument : writeTable;
   const sums = await readSums(pool, statement.text, bounds);
-  const isCut = await write(context, readAnswer(pool, statement, bounds), pool, sums);
+  const isCut = await write(context, [pool, statement, bounds], sums);
   const why =
     limit === undefined
       ? `a table shows ${tableRows}, --limit more, --json all.`
@@ -228,18 +228,17 @@ function timeoutOf(value: string): number {
   );
 }
 
-/** Writes an answer to stdout. @returns whether the limit cut off rows */
+/** Writes the answer to a statement on stdout. @returns whether the limit cut off rows */
 type Writer = (
   context: Context,
-  answer: AsyncIterable<Piece>,
-  pool: Pool,
+  request: Parameters<typeof readAnswer>,
   sums: Sums,
 ) => Promise<boolean>;
 
 /** Writes a piece at a time, and nothing before the first, so that an earlier failure has its own document. */
-const writeDocument: Writer = async ({ stdout, drained, signal }, answer, pool, sums) => {
+const writeDocument: Writer = async ({ stdout, drained, signal }, request, sums) => {
   let [written, cut, isBegun] = [0, false, false];
-  for await (const { columns, rows, isCut } of answer) {
+  for await (const { columns, rows, isCut } of readAnswer(...request)) {
     const keys = columns.map(({ name }) => JSON.stringify(name));
     const lines = rows.map((row) => {
       const members = columns.map(
@@ -247,7 +246,7 @@ const writeDocument: Writer = async ({ stdout, drained, signal }, answer, pool, 
       );
       return `${written++ === 0 ? '' : ','}\n    {${members.join(',')}}`;
     });
-    stdout((isBegun ? '' : await documentHead(columns, pool)) + lines.join(''));
+    stdout((isBegun ? '' : await documentHead(columns, request[0])) + lines.join(''));
     // As fast as stdout takes it; a signal ends the wait.
     await drained?.(signal);
     [cut, isBegun] = [isCut, true];
@@ -275,16 +274,14 @@ async function documentHead(columns: readonly Column[], pool: Pool): Promise<str
   return `{\n  ${schema},\n  "columns": [${described.join(', ')}],\n  "rows": [`;
 }
 
-const writeTable: Writer = async ({ out, stdout, note }, answer, _, sums) => {
-  let last: Piece = { columns: [], rows: [], isCut: false };
-  const read: TextRow[] = [];
-  for await (last of answer) read.push(...last.rows);
-  const { text, isShortened } = answerTable(out, last.columns, read);
+const writeTable: Writer = async ({ out, stdout, note }, request, sums) => {
+  const { columns, rows, isCut } = await readWhole(...request);
+  const { text, isShortened } = answerTable(out, columns, rows);
   stdout(text);
   const cut = isShortened ? '; long values are shortened, --json has them whole' : '';
   const state = sums === null ? '' : `; ${sums.sentence}`;
-  note(`${counted(read.length, 'row')}${cut}${state}`);
-  return last.isCut;
+  note(`${counted(rows.length, 'row')}${cut}${state}`);
+  return isCut;
 };
 
 /** Distinct from an empty text and the text NULL. */

@@ -2,7 +2,7 @@ import { Hono, type Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { codeOfFailure, describeDatabaseError, isCancelled } from '../db/failure.ts';
 import { execute, type Database } from '../db/transaction.ts';
-import { answerAsJson, answerQuestion, questions, statementOf } from '../query/question.ts';
+import { answerAsJson, answerStatement, questions, statementOf } from '../query/question.ts';
 import { StatementTimeoutError } from '../query/failure.ts';
 import { csvHead, csvLines } from '../query/value.ts';
 import { readCoverage, readStrips } from '../status/coverage.ts';
@@ -67,7 +67,9 @@ export function createApi({ reader, status, commandLine }: ApiSources): Hono {
   });
   app.get('/query.csv', async (context) => {
     const question = questionOf(context);
-    const { columns, rows } = await reader.inTurn((db) => answerQuestion(db.$client, question));
+    const { columns, rows } = await reader.inTurn((db) =>
+      answerStatement(db.$client, statementOf(question, {})),
+    );
     const csv = csvHead(columns, 'spreadsheet') + csvLines(columns, rows, 'spreadsheet');
     return context.body(csv, 200, {
       'content-type': 'text/csv; charset=utf-8',

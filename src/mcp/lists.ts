@@ -3,8 +3,7 @@ import type { Pool } from 'pg';
 import { z } from 'zod';
 import { operationNames, operations } from '../lists/registry.ts';
 import { StatementTimeoutError } from '../query/failure.ts';
-import { answerStatement } from '../query/question.ts';
-import type { Bounds } from '../query/read.ts';
+import { readWhole, type Bounds } from '../query/read.ts';
 
 type Limits = Omit<Bounds, 'limit'>;
 /** Ranges and findings shown of a list. */
@@ -106,7 +105,6 @@ export async function readPairs(
   values: (string | null)[],
   limits: Limits,
 ) {
-  const bounds = { ...limits, limit: null };
-  const { rows } = await answerStatement(pool, { text, values }, bounds, Infinity);
+  const { rows } = await readWhole(pool, { text, values }, { ...limits, limit: null });
   return new Map(rows.map(([name, value]) => [name ?? '', value ?? '']));
 }

@@ -4,7 +4,7 @@ import type { Pool } from 'pg';
 import { z } from 'zod';
 import { packageFile } from '../package-file.ts';
 import { StatementError } from './failure.ts';
-import { readAnswer, type Bounds, type Piece, type Statement, type TextRow } from './read.ts';
+import { readWhole, type Bounds, type Piece, type Statement } from './read.ts';
 import { readSums } from './sums.ts';
 import { isText, jsonText, readTypeNames } from './value.ts';
 
@@ -113,26 +113,17 @@ export function statementOf(
 /** The page's limits: a chart shows no more rows, and its other queries wait. The command returns all. */
 const pageBounds: Bounds = { timeoutMs: 4_500, limit: 1_000, signal: new AbortController().signal };
 
-/**
- * Answers a question with its defaults, read only, limited in rows; long values are cut.
- * @throws StatementError, StatementTimeoutError and errors of Postgres
- */
-export const answerQuestion = (pool: Pool, question: Question): Promise<Piece> =>
-  answerStatement(pool, statementOf(question, {}), pageBounds);
+/** The page and assistants get so many characters of a value. */
+const cut = (value: string | null) => value?.slice(0, 1_000) ?? null;
 
-/** Reads an answer into memory. @throws as `readAnswer` */
+/** Reads an answer into memory; long values are cut. @throws as `readAnswer` */
 export async function answerStatement(
   pool: Pool,
   statement: Statement,
-  bounds: Bounds,
-  longest = 1_000,
+  bounds: Bounds = pageBounds,
 ): Promise<Piece> {
-  const all: TextRow[] = [];
-  let last: Piece = { columns: [], rows: [], isCut: false };
-  for await (last of readAnswer(pool, statement, bounds)) {
-    for (const row of last.rows) all.push(row.map((value) => value?.slice(0, longest) ?? null));
-  }
-  return { ...last, rows: all };
+  const { rows, ...answer } = await readWhole(pool, statement, bounds);
+  return { ...answer, rows: rows.map((row) => row.map(cut)) };
 }
 
 /** The answer as JSON: columns with type names, values as numbers and booleans if they are exact; long ones are cut. */

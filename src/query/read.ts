@@ -90,6 +90,14 @@ export async function* readAnswer(
   }
 }
 
+/** Reads an answer into memory. @throws as `readAnswer` */
+export async function readWhole(pool: Pool, statement: Statement, bounds: Bounds): Promise<Piece> {
+  const rows: TextRow[] = [];
+  let last: Piece = { columns: [], rows, isCut: false };
+  for await (last of readAnswer(pool, statement, bounds)) rows.push(...last.rows);
+  return { ...last, rows };
+}
+
 /** Begins the transaction. @returns the process id of its session */
 async function beginReading(session: PoolClient, timeoutMs: number): Promise<number> {
   await session.query('begin transaction read only');

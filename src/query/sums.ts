@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { z } from 'zod';
 import { counted } from '../terminal/numbers.ts';
 import { clock } from '../time.ts';
-import { readAnswer, type Bounds } from './read.ts';
+import { readWhole, type Bounds } from './read.ts';
 
 /** The state of the sums that a statement reads; null: it reads none. */
 export const sumsDocument = z
@@ -48,17 +48,11 @@ export async function readSums(
   const names = [...relationsIn(text)];
   if (names.length === 0) return null;
   const statement = { text: stateOfSums, values: [`{${names.join()}}`] };
-  try {
-    for await (const { rows } of readAnswer(pool, statement, { ...bounds, limit: null })) {
-      const [[upTo = null, stale = null, at = ''] = []] = rows;
-      if (at === null || at === '') continue;
-      const known = { up_to: upTo, stale: stale === null ? null : Number(stale) };
-      return { ...known, sentence: sentenceOf(known, new Date(at)) };
-    }
-  } catch {
-    return null;
-  }
-  return null;
+  const state = await readWhole(pool, statement, { ...bounds, limit: null }).catch(() => null);
+  const [upTo = null, stale = null, at = null] = state?.rows[0] ?? [];
+  if (at === null) return null;
+  const known = { up_to: upTo, stale: stale === null ? null : Number(stale) };
+  return { ...known, sentence: sentenceOf(known, new Date(at)) };
 }
 
 const stateOfSums = `
