@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { z } from 'zod';
-import { parseUrl } from '../db/url.ts';
+import { parseUrl, passwordOf } from '../db/url.ts';
 import {
   inspectEmbeddedPostgres,
   startEmbeddedPostgres,
@@ -165,11 +165,9 @@ export function forLibpq(url: string): string {
 
 /** A Postgres URL without its password, and the password: other users can see arguments. */
 function withoutPassword(given: string) {
-  const address = parseUrl(given);
-  const parameter = address.searchParams.get('password');
-  const password =
-    parameter ?? (address.password === '' ? null : decodeURIComponent(address.password));
+  const password = passwordOf(given);
   if (password === null) return { url: given, password };
+  const address = parseUrl(given);
   address.password = '';
   address.searchParams.delete('password');
   return { url: address.href, password };

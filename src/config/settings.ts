@@ -1,4 +1,4 @@
-import { parseUrl } from '../db/url.ts';
+import { parseUrl, passwordOf } from '../db/url.ts';
 import type { Problem } from '../failure.ts';
 import { ConfigError } from './environment.ts';
 import type { loadSettings, NamedKey } from './load.ts';
@@ -57,10 +57,8 @@ export const secretsOf = ({ explorer, databaseUrl, http }: Settings): string[] =
   ),
 ];
 
-/** The password of a valid database URL, encoded and decoded. */
+/** The password of a valid URL, as it is written in its login, and decoded. */
 export function passwordsOf(url: string): string[] {
-  const written = parseUrl(url).password;
-  return [...new Set([written, decodeURIComponent(written)])].filter(
-    ({ length }) => length >= shortest,
-  );
+  const forms = new Set([parseUrl(url).password, passwordOf(url) ?? '']);
+  return [...forms].filter(({ length }) => length >= shortest);
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { forLibpq } from '../../src/cli/db.ts';
+import { passwordsOf } from '../../src/config/settings.ts';
 import { withName, urlWithSettings } from '../../src/db/pool.ts';
 import { tlsRemedy } from '../../src/db/url.ts';
 
@@ -46,4 +47,12 @@ test.each([
 
 test('a connection that fails for another reason names no remedy for TLS', () => {
   expect(tlsRemedy('ECONNREFUSED Error: connect ECONNREFUSED 127.0.0.1:5432')).toBe('');
+});
+
+test.each([
+  ['postgres://u:sw%2Fordfish@h/d', ['sw%2Fordfish', 'sw/ordfish']],
+  ['postgres://u@h/d?password=sw%2Fordfish', ['sw/ordfish']],
+  ['postgres://u@h/d', []],
+])('the passwords of %s are masked', (url, passwords) => {
+  expect(passwordsOf(url)).toEqual(passwords);
 });
