@@ -8,9 +8,8 @@ import { configuredLanes, onlyFeeds, withSettings } from '../sync/feeds.ts';
 import { type Context, type Registry, UsageError } from './context.ts';
 import { readSettings } from './database.ts';
 import {
-  addBounds,
   addFeedOptions,
-  addSameData,
+  addFlags,
   boundsOfFlags,
   type ChosenFeeds,
   givenBounds,
@@ -21,7 +20,7 @@ interface BackfillOptions extends ChosenFeeds, ScopeBounds, SourceOptions {}
 
 /** `backfill`: extends the history of feeds, and reads only what is missing. */
 export function register({ command, run, explain }: Registry): void {
-  addBounds(addSameData(addFeedOptions(command)), ['since', 'fromBatch', 'fromBlock', 'toBlock'])
+  addFlags(addFeedOptions(command), 'sameData', 'since', 'fromBatch', 'fromBlock', 'toBlock')
     .option('--again', 'read the known history of newest-first lists again, for what came late')
     .action(run(backfill));
   explain(

@@ -13,7 +13,7 @@ import { operationNames, operations } from '../lists/registry.ts';
 import { type Look, nextLine, prose } from '../terminal/layout.ts';
 import { type CommandLine, type Context, type Registry, UsageError } from './context.ts';
 import { askForChoice, demandMeant, freePlan, terminalOf, usualChain } from './dialogue.ts';
-import { addBounds, addFeedOptions, allHistory, chainOf, type ChosenFeeds } from './options.ts';
+import { addFeedOptions, addFlags, allHistory, chainOf, type ChosenFeeds } from './options.ts';
 
 export const initDocument = z.strictObject({
   schema: z.literal('explorer-etl/init/1'),
@@ -25,7 +25,7 @@ export const initDocument = z.strictObject({
 
 /** `init`: writes a first configuration file. Never overwrites one. */
 export function register({ command, run, explain }: Registry): void {
-  addBounds(addFeedOptions(command), ['since']).action(run(init));
+  addFlags(addFeedOptions(command), 'since').action(run(init));
   explain(
     ['explorer-etl init --chain optimism', 'explorer-etl init --chain 10 --chain base --since 7d'],
     `--since is where the history of lists in order of time begins, as a date in the file.

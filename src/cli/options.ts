@@ -20,18 +20,6 @@ export const addFeedOptions = (command: Command): Command =>
       new Option('--operation <name...>', 'only these operations').choices(operationNames),
     );
 
-export const addSameData = (command: Command): Command =>
-  command.option(
-    '--same-data',
-    'continue although base_url has changed: the explorer serves the same chains as before',
-  );
-
-export const addTakeOver = (command: Command): Command =>
-  command.option(
-    '--take-over',
-    'want feeds that other deployments want with other settings, in their place',
-  );
-
 /** Parses each value of a repeatable option. */
 export const collect =
   <Value>(parse: (value: string) => Value) =>
@@ -71,11 +59,25 @@ const bounds = {
 
 type Bound = keyof typeof bounds;
 
-/** Adds the flags of these bounds to a command. */
-export function addBounds(command: Command, names: readonly Bound[]): Command {
+/** Flags of several commands: each with its help, and its parser if it takes a value. */
+const flags = {
+  ...bounds,
+  sameData: [
+    '--same-data',
+    'continue although base_url has changed: the explorer serves the same chains as before',
+  ],
+  takeOver: [
+    '--take-over',
+    'want feeds that other deployments want with other settings, in their place',
+  ],
+  for: ['--for <duration>', 'end cleanly within this time, such as 10m', durationOf],
+} as const;
+
+export function addFlags(command: Command, ...names: readonly (keyof typeof flags)[]): Command {
   for (const name of names) {
-    const [flag, help, parse] = bounds[name];
-    command.option<string | number>(flag, help, parse);
+    const [flag, help, parse] = flags[name];
+    const option = new Option(flag, help);
+    command.addOption(parse === undefined ? option : option.argParser<unknown>(parse));
   }
   return command;
 }
@@ -131,9 +133,6 @@ export function sinceOf(flag: string): string {
   if (Date.parse(time) <= Date.now()) return time;
   throw new InvalidArgumentError('The time is in the future.');
 }
-
-export const addFor = (command: Command): Command =>
-  command.option('--for <duration>', 'end cleanly within this time, such as 10m', durationOf);
 
 /** The duration of `--for` in ms. A timer of Node lasts no longer than 2^31 ms. */
 function durationOf(text: string): number {

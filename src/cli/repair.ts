@@ -16,7 +16,7 @@ import { configuredLanes, onlyRegistered, withTargets } from '../sync/feeds.ts';
 import type { SyncResult } from '../sync/once.ts';
 import { type Context, type Registry, UsageError } from './context.ts';
 import { openStored, readSettings } from './database.ts';
-import { addFeedOptions, addSameData, type ChosenFeeds } from './options.ts';
+import { addFeedOptions, addFlags, type ChosenFeeds } from './options.ts';
 import { concludeSync, syncTargets } from './sync.ts';
 import { costText } from './verify.ts';
 
@@ -25,7 +25,7 @@ interface RepairOptions extends ChosenFeeds, SourceOptions {
 }
 
 export function register({ command, run, explain }: Registry): void {
-  addSameData(addFeedOptions(command))
+  addFlags(addFeedOptions(command), 'sameData')
     .option('--yes', `repair even if it takes more than ${mostUnrequested} requests`)
     .action(run(repair));
   explain([

@@ -15,7 +15,7 @@ import type { Context, Exit, Registry } from './context.ts';
 import { DatabaseUnavailableError, openDatabase, readSettings, workSettings } from './database.ts';
 import { failureOf, linesOf, writeFailure } from './failure.ts';
 import { addHttp, type HttpFlag, servePage, urlOf, wantedAddress } from './open.ts';
-import { addSameData, addTakeOver } from './options.ts';
+import { addFlags } from './options.ts';
 import { formatOf, logOf } from './screen.ts';
 import { deploymentText } from './status.ts';
 
@@ -32,7 +32,7 @@ type StartOptions = SourceOptions & HttpFlag;
 /** `start`: polls and backfills every feed by its schedule until SIGTERM. */
 export function register({ command, run, explain }: Registry): void {
   addHttp(
-    addTakeOver(addSameData(command)),
+    addFlags(command, 'sameData', 'takeOver'),
     'serve the page, health and metrics too; default: 127.0.0.1:4400',
   );
   command.action(run<StartOptions>(start));

@@ -28,11 +28,8 @@ import { clock } from '../time.ts';
 import { type CommandLine, type Context, type Exit, exits, type Registry } from './context.ts';
 import { openFor, reportLocation, workSettings, type OpenDatabase } from './database.ts';
 import {
-  addBounds,
   addFeedOptions,
-  addFor,
-  addSameData,
-  addTakeOver,
+  addFlags,
   boundsOfFlags,
   type ChosenFeeds,
   type Ends,
@@ -88,14 +85,8 @@ type Lane = SyncDocument['lanes'][number];
 
 /** `sync`: brings feeds up to date once, with progress. */
 export function register({ command, run, explain }: Registry): void {
-  addBounds(addTakeOver(addSameData(addFeedOptions(command))), [
-    'maxPages',
-    'since',
-    'fromBatch',
-    'toBatch',
-  ]);
-  addFor(command);
-  command.action(run(sync));
+  const bounds = ['maxPages', 'since', 'fromBatch', 'toBatch'] as const;
+  addFlags(addFeedOptions(command), 'sameData', 'takeOver', ...bounds, 'for').action(run(sync));
   explain(
     [
       'explorer-etl sync',
