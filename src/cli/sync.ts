@@ -312,20 +312,11 @@ export function syncText(
   commandLine: CommandLine,
 ): string[] {
   const { lanes, paused, still_open: stillOpen } = document;
-  const left =
-    stillOpen.length === 0
-      ? []
-      : prose(
-          look,
-          `Still open: ${stillOpen.join(', ')}. ${commandLine('explorer-etl verify')} says why.`,
-        );
-  const held =
-    paused.length === 0
-      ? []
-      : prose(
-          look,
-          `Paused, not read: ${paused.join(', ')}. ${commandLine('explorer-etl feeds')} shows since when; feeds resume goes on.`,
-        );
+  const named = (what: string, feeds: readonly string[], advice: string) =>
+    feeds.length === 0 ? [] : prose(look, `${what}: ${feeds.join(', ')}. ${advice}`);
+  const left = named('Still open', stillOpen, `${commandLine('explorer-etl verify')} says why.`);
+  const sinceWhen = `${commandLine('explorer-etl feeds')} shows since when; feeds resume goes on.`;
+  const held = named('Paused, not read', paused, sinceWhen);
   if (lanes.length === 0 && exit === exits.done) {
     if (held.length > 0) return held;
     return [`${paint(look, 'good', '✓')} Nothing to do: everything in range is downloaded.`];
