@@ -27,6 +27,9 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
+// A reader of the log may close it, as `grep -m1` does, or its disk may be full: the work goes on.
+process.stderr.on('error', () => undefined);
+
 const args = process.argv.slice(2);
 
 // `--version` does not load the program.

@@ -1,9 +1,11 @@
+import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { faultNames } from '../../simulator/index.ts';
 import { commands } from '../../src/cli/program.ts';
@@ -132,6 +134,14 @@ test('a signal ends query while it waits for a statement on stdin', async () => 
   onTestFinished(() => silent.mockRestore());
   const signal = AbortSignal.abort(new Error('SIGINT'));
   expect((await call(['query', '--file', '-'], { signal })).code).toBe(130);
+});
+
+test('a command does its work if nothing reads its stderr any more', async () => {
+  const env = { DATABASE_URL: 'postgres://someone@localhost/chains' };
+  const child = spawn(process.execPath, [inject('program'), 'db', 'url'], { env });
+  child.stderr.destroy();
+  const [stdout, [code]] = await Promise.all([text(child.stdout), once(child, 'close')]);
+  expect({ stdout, code }).toEqual({ stdout: `${env.DATABASE_URL}\n`, code: 0 });
 });
 
 test('init never overwrites a file', async () => {
