@@ -149,13 +149,13 @@ async function chosenFeeds(
   if (chains.length + operations.length === 0 && all === undefined) {
     throw new UsageError('say which feeds: --chain, --operation, or --all.');
   }
-  const { feeds } = await readStatus(db, 1, 'all');
-  const chosen = feeds.flatMap(({ chain_id, operation, paused_since }) =>
-    isOperation(operation) &&
-    (chains.length === 0 || chains.includes(chain_id)) &&
-    (operations.length === 0 || operations.includes(operation))
-      ? [{ chain_id, operation, paused_since }]
-      : [],
+  const chosen = (await readFeeds(db)).flatMap(
+    ({ shown: { chain_id, operation, paused_since } }) =>
+      isOperation(operation) &&
+      (chains.length === 0 || chains.includes(chain_id)) &&
+      (operations.length === 0 || operations.includes(operation))
+        ? [{ chain_id, operation, paused_since }]
+        : [],
   );
   if (chosen.length > 0) return chosen;
   throw new UsageError('no such feed was ever read: explorer-etl feeds lists them.');
