@@ -67,14 +67,15 @@ export function creditsOf(keys: readonly KeyCredits[], work: WorkLeft, at: Date)
   return { ...sum, forecast: forecastCredits({ ...sum, ...work }, at), keys: [...keys] };
 }
 
+const sum = (amounts: readonly (number | null)[]) =>
+  amounts.length === 0 ? null : sumKnown(amounts);
+
 /** The sum of keys that processes at work use, or else of all; null: a key has no limit, or there is no key. */
 export function sumCredits(all: readonly KeyCredits[]): Amounts {
   const used = all.filter(({ limits }) => limits.length > 0);
   const keys = used.length > 0 ? used : all;
   // What a refused key has left cannot be spent.
   const usable = keys.filter(({ failure }) => failure === null || !refusals.includes(failure));
-  const sum = (amounts: readonly (number | null)[]) =>
-    amounts.length === 0 ? null : sumKnown(amounts);
   return {
     spent: sum(keys.map(({ spent }) => spent)) ?? 0,
     limit: sum(keys.map(({ limit }) => limit)),
