@@ -262,8 +262,7 @@ async function openWays(
   for (const key of new Set(keys.values())) {
     const client = openClient(settings, key, how);
     const budget = await openBudget({ ...key, ...own });
-    const secrets = [key.apiKey, key.secretKey].filter((secret) => secret !== null);
-    const fetchPage = createFetcher({ client, budget, secrets, by });
+    const fetchPage = createFetcher({ client, budget, by });
     ways.set(key, { variable: key.variable, fetchPage });
   }
   const [first] = ways.values();

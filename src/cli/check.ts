@@ -23,8 +23,7 @@ import { creditsPerRequest } from '../explorer/budget.ts';
 import type { ExplorerClient } from '../explorer/client.ts';
 import { countRequest } from '../explorer/count-request.ts';
 import { readDirectory } from '../explorer/directory.ts';
-import { ExplorerError } from '../explorer/error.ts';
-import { parseBody } from '../explorer/response.ts';
+import { ExplorerError, failureIn } from '../explorer/error.ts';
 import { failures, KnownError } from '../failure.ts';
 import { feedName } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
@@ -234,16 +233,13 @@ async function requestSample(
   const example = kindOf(lane.operation).sample(scope);
   const smallest = operations[lane.operation].request(example, null, 1);
   const attempt = async () => {
-    const { error, body } = await client.send({ chainId: lane.chain_id, ...smallest }, { signal });
-    if (error?.isSent ?? true) await client.onSent();
-    if (error !== null) throw error;
-    parseBody(body, client.redact);
+    const { result } = await client.send({ chainId: lane.chain_id, ...smallest }, { signal });
+    const isFailed = result instanceof ExplorerError;
+    if (!isFailed || result.isSent) await client.onSent();
+    if (isFailed) throw result;
     return null;
   };
-  const error = await client.repeat(attempt, { signal }).catch((failure: unknown) => {
-    if (failure instanceof ExplorerError) return failure;
-    throw failure;
-  });
+  const error = await client.repeat(attempt, { signal }).catch(failureIn);
   return { feed: feedName(lane), error };
 }
 

@@ -23,7 +23,7 @@ export interface Budget {
    * Corrects the rate by an answer's headers, and pauses the key for everyone if the answer stops it.
    * @throws KeyPausedError if that pause is longer than a worker waits
    */
-  report(reply: { readonly slot: Slot } & Pick<Reply, 'error' | 'limits'>): Promise<void>;
+  report(reply: ReportedReply): Promise<void>;
   /** Takes back the credits of a slot whose request never left. */
   giveBack(slot: Slot): Promise<void>;
 }
@@ -34,6 +34,12 @@ export interface Slot {
   readonly at: string;
   /** Whether the request tests a refused or exhausted key. */
   readonly isPoll: boolean;
+}
+
+interface ReportedReply extends Pick<Reply, 'limits'> {
+  readonly slot: Slot;
+  /** Null for a page. */
+  readonly error: ExplorerError | null;
 }
 
 export interface BudgetOptions extends LimitedKey {

@@ -1,18 +1,17 @@
 import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
 import { failures, systemLabel } from '../failure.ts';
 import { createRedactor } from '../redact.ts';
-import { ExplorerError } from './error.ts';
+import { ExplorerError, failureIn } from './error.ts';
 import {
-  classify,
+  type Answer,
+  createPageReader,
   decompress,
-  describeBody,
   excerpt,
   type Headers,
   largestBodyBytes,
+  type Page,
   rateHeaders,
   type RateHeaders,
-  retryAfterMs,
-  valuesOf,
 } from './response.ts';
 
 /** Time limits of one attempt, in ms. */
@@ -35,14 +34,10 @@ const defaultTimeouts: Timeouts = {
   recheckMs: 250,
 };
 
-/** The service's answer, or why none came whole. */
+/** What a request brought. */
 export interface Reply {
-  /** Null for a page. */
-  readonly error: ExplorerError | null;
-  /** Decompressed; empty without an answer. */
-  readonly body: Buffer;
-  /** On the wire. */
-  readonly bytes: number;
+  /** A page, or why there is none. */
+  readonly result: Page | ExplorerError;
   readonly limits: RateHeaders;
   /** From sending to the last byte or the failure, in ms. */
   readonly latencyMs: number;
@@ -78,16 +73,16 @@ export type ExplorerClient = ReturnType<typeof createExplorerClient>;
 
 /** A client of the explorer's API over kept-alive HTTP/1.1 connections. */
 export function createExplorerClient(options: ExplorerClientOptions) {
-  const { secretKey, random, sleep, now, maxAttempts = defaultMaxAttempts } = options;
+  const { random, sleep, now, maxAttempts = defaultMaxAttempts } = options;
   const timeouts = { ...defaultTimeouts, ...options.timeouts };
   const { totalMs, recheckMs } = timeouts;
   const maxBodyBytes = options.maxBodyBytes ?? largestBodyBytes;
-  const redact = createRedactor([options.apiKey, secretKey ?? '']);
+  const secrets = [options.apiKey, options.secretKey ?? ''];
+  const redact = createRedactor(secrets);
+  const pageOf = createPageReader(secrets, redact);
   const open = () => openConnections(timeouts, options.proxy, maxBodyBytes);
   const shared = options.connections ?? open();
   return {
-    /** Masks the client's keys in a text. */
-    redact,
     /** Sends a GET once. Throws only the signal's reason. */
     async send(request: ExplorerRequest, { signal, isRecheck = false }: Sending): Promise<Reply> {
       const url = requestUrl(request, options);
@@ -95,11 +90,12 @@ export function createExplorerClient(options: ExplorerClientOptions) {
       const dispatcher = isRecheck ? open() : shared;
       const startMs = now();
       try {
-        const answer = await exchange(url, { dispatcher, totalMs, maxBodyBytes, redact, signal });
-        return replyOf(refusalOf(answer, url, redact), now() - startMs, answer);
-      } catch (error) {
-        if (!(error instanceof ExplorerError)) throw error;
-        return replyOf(error, now() - startMs);
+        const sending = { dispatcher, totalMs, maxBodyBytes, redact, signal };
+        const answer = await exchange(url, sending).catch(failureIn);
+        const latencyMs = now() - startMs;
+        return answer instanceof ExplorerError
+          ? { result: answer, limits: rateHeaders({}), latencyMs }
+          : { result: pageOf(answer), limits: rateHeaders(answer.headers), latencyMs };
       } finally {
         if (isRecheck) await dispatcher.destroy();
       }
@@ -119,25 +115,6 @@ export function createExplorerClient(options: ExplorerClientOptions) {
   };
 }
 
-const noAnswer = { body: Buffer.alloc(0), bytes: 0, headers: {} };
-
-function replyOf(
-  error: ExplorerError | null,
-  latencyMs: number,
-  { body, bytes, headers }: Pick<Exchange, 'body' | 'bytes' | 'headers'> = noAnswer,
-): Reply {
-  return { error, body, bytes, limits: rateHeaders(headers), latencyMs };
-}
-
-interface Exchange {
-  readonly status: number;
-  readonly headers: Headers;
-  /** Decompressed. */
-  readonly body: Buffer;
-  /** On the wire, compressed. */
-  readonly bytes: number;
-}
-
 interface ExchangeOptions {
   readonly dispatcher: Dispatcher;
   /** For the whole answer, in ms. */
@@ -152,7 +129,7 @@ interface ExchangeOptions {
  * One GET; reads the body to its end, so that the connection can be reused. Redirects are ordinary answers. Throws the
  * signal's reason, or ExplorerError 'unreachable' (no, late or damaged answer), 'envelope-invalid' (too large).
  */
-export async function exchange(url: URL, options: ExchangeOptions): Promise<Exchange> {
+export async function exchange(url: URL, options: ExchangeOptions): Promise<Answer> {
   const { signal, totalMs } = options;
   signal.throwIfAborted();
   // AbortSignal.any and AbortSignal.timeout stay in memory until their time has passed (2 KB).
@@ -181,9 +158,9 @@ const requestHeaders = {
 };
 
 /** Collects the chunks itself: undici's `request` makes a stream of them, which costs as much as all the rest of it. */
-async function receive(url: URL, signal: AbortSignal, options: ExchangeOptions): Promise<Exchange> {
+async function receive(url: URL, signal: AbortSignal, options: ExchangeOptions): Promise<Answer> {
   const { dispatcher, maxBodyBytes } = options;
-  const { promise, resolve, reject } = Promise.withResolvers<Exchange>();
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   let status = 0;
   let headers: Headers = {};
   const chunks: Buffer[] = [];
@@ -209,7 +186,7 @@ async function receive(url: URL, signal: AbortSignal, options: ExchangeOptions):
         const raw = Buffer.concat(chunks);
         try {
           const body = decompress(raw, headers, maxBodyBytes);
-          resolve({ status, headers, body, bytes: raw.length });
+          resolve({ origin: url.origin, status, headers, body, bytes: raw.length });
         } catch (error) {
           reject(error);
         }
@@ -279,30 +256,6 @@ export function openConnections(
     ? new Agent({ ...options, factory })
     : new EnvHttpProxyAgent({ ...options, ...proxy, factory });
 }
-
-function refusalOf(
-  answer: Exchange,
-  url: URL,
-  redact: (text: string) => string,
-): ExplorerError | null {
-  const { status, headers, body } = answer;
-  const failure = classify(status, body);
-  if (failure === 'ok') return null;
-  const [location] = valuesOf(headers, 'location');
-  const detail =
-    status >= 300 && status < 400 && location !== undefined
-      ? `redirected to ${excerpt(targetHost(redact(location), url), redact)}, not followed`
-      : describeBody(body, redact);
-  return new ExplorerError({
-    failure,
-    status,
-    detail,
-    retryAfterMs: retryAfterMs(status, headers, Date.now()),
-  });
-}
-
-const targetHost = (location: string, base: URL): string =>
-  URL.parse(location, base.origin)?.host ?? 'an unreadable location';
 
 export interface ExplorerRequest {
   readonly chainId: number;

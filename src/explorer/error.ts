@@ -40,6 +40,12 @@ export class ExplorerError extends Error {
   }
 }
 
+/** A caught failure of a request as a value; throws any other error. */
+export function failureIn(error: unknown): ExplorerError {
+  if (error instanceof ExplorerError) return error;
+  throw error;
+}
+
 export const pauseShape = () =>
   z.object({
     pause_class: z.string().nullable(),

@@ -3,18 +3,110 @@ import { z } from 'zod';
 import { isExactNumber, parseExactly } from '../exact-number.ts';
 import type { FailureClass } from '../failure.ts';
 import { printable } from '../printable.ts';
-import { createRedactor } from '../redact.ts';
-import { ExplorerError } from './error.ts';
+import { createMask, createRedactor } from '../redact.ts';
+import { ExplorerError, failureIn } from './error.ts';
 
-/** In bytes: a larger body with status 200 is not parsed for an error, because it is nearly always a page. */
-const largestErrorBytes = 4096;
-/** In bytes, with another status: an offer of payment (x402) takes some KB. */
-const largestRefusalBytes = 1024 * 1024;
+/** An answer of the explorer, or of something in front of it. */
+export interface Answer {
+  /** Scheme and host of the request. */
+  readonly origin: string;
+  readonly status: number;
+  readonly headers: Headers;
+  /** Decompressed. */
+  readonly body: Buffer;
+  /** On the wire, compressed. */
+  readonly bytes: number;
+}
+
+/** A page without our keys. */
+export interface Page extends Pick<Answer, 'body' | 'bytes'> {
+  readonly json: Readonly<z.infer<typeof envelope>>;
+}
+
+/** A page is requested with at most 50; each that is no item takes up to 0.1 ms. */
+const mostItems = 500;
+
+/** The spec's table 2.1: `next_page_params` null or `{}` is the end; without it, malformed. */
+const envelope = z.looseObject({
+  items: z.array(z.unknown()).max(mostItems),
+  next_page_params: z.looseObject({}).nullable(),
+});
+
+/**
+ * Returns a function that reads the page that an answer is, and masks the keys in what it decodes to: a service that
+ * echoes its request repeats them. An echo is looked for as it is, or if the page has the sign of an escape, which few
+ * have.
+ */
+export function createPageReader(secrets: readonly string[], redact: (text: string) => string) {
+  const keys = secrets.filter((key) => key.length >= shortestMasked);
+  const hide = createMask(keys);
+  const signs = [...keys.map(traceOf), '\\', '%', '&'];
+  const read = (answer: Answer): Page => {
+    const { status, body, bytes } = answer;
+    if (status !== 200 || body.length === 0 || isForeign(body)) throw refusalOf(answer, redact);
+    const json = parseBody(body, redact);
+    const page = { body, bytes, json: envelopeOf(json, redact) };
+    if (!signs.some((sign) => body.includes(sign))) return page;
+    const [raw, decoded] = [body.toString(), JSON.stringify(json)];
+    const clean = hide(decoded);
+    // Of two fields with one name, only the body has the first.
+    if (clean === decoded && hide(raw) === raw) return page;
+    const masked = Buffer.from(clean);
+    return { body: masked, bytes, json: envelopeOf(parseBody(masked, redact), redact) };
+  };
+  return (answer: Answer): Page | ExplorerError => {
+    try {
+      return read(answer);
+    } catch (error) {
+      return failureIn(error);
+    }
+  };
+}
+
+/** Shorter keys would mask data; no service issues such. */
+const shortestMasked = 8;
+
+/**
+ * A part of a key that JSON, HTML, URLs and forms leave unchanged: a cheap search on every page. JSON alone can write a
+ * key with odd characters in many ways.
+ */
+const traceOf = (key: string): string => /[\w.-]+/u.exec(key)?.[0] ?? '';
+
+/** An error quotes the beginning of what is no page: a person then sees which service answers. */
+function envelopeOf(json: unknown, redact: (text: string) => string): Page['json'] {
+  const page = envelope.safeParse(json);
+  if (page.success) return page.data;
+  const message = messageOf(json);
+  if (message !== null) throw notPage(excerpt(message, redact));
+  throw notPage(`${issuesText(page.error)}; it begins ${excerpt(JSON.stringify(json), redact)}`);
+}
+
+/** The fields that are wrong, and why. */
+export const issuesText = (error: z.ZodError) =>
+  error.issues.map((issue) => `${issue.path.join('.') || 'body'}: ${issue.message}`).join('; ');
+
+function refusalOf(answer: Answer, redact: (text: string) => string): ExplorerError {
+  const { origin, status, headers, body } = answer;
+  const [location] = valuesOf(headers, 'location');
+  const detail =
+    status >= 300 && status < 400 && location !== undefined
+      ? `redirected to ${excerpt(targetHost(redact(location), origin), redact)}, not followed`
+      : describeBody(body, redact);
+  return new ExplorerError({
+    failure: classify(status, body),
+    status,
+    detail,
+    retryAfterMs: retryAfterMs(status, headers, Date.now()),
+  });
+}
+
+const targetHost = (location: string, origin: string): string =>
+  URL.parse(location, origin)?.host ?? 'an unreadable location';
 
 /** What a refusal says of itself, as one redacted line of at most 200 characters and its sender. */
 export function describeBody(body: Buffer, redact: (text: string) => string): string {
   if (body.length === 0) return 'an empty body';
-  const message = messageOf(body);
+  const message = messageIn(body);
   if (message !== null) return excerpt(message, redact);
   const text = body.toString('utf8', 0, readAhead);
   if (!isForeign(body)) return excerpt(text, redact);
@@ -26,25 +118,19 @@ export function describeBody(body: Buffer, redact: (text: string) => string): st
 const isForeign = (body: Buffer): boolean =>
   /^\s*[^\s[{"]/u.test(body.toString('utf8', 0, readAhead));
 
-/** Bytes of each end of a large body that are checked: room for a BOM and white space. */
-const endBytes = 64;
-
-/** Whether a body looks like a page: an object that is no error. A large one is not parsed. */
-function looksLikePage(body: Buffer): boolean {
-  if (body.length > largestErrorBytes) {
-    const start = body.toString('utf8', 0, endBytes).trimStart();
-    const end = body.toString('latin1', body.length - endBytes).trimEnd();
-    return start.startsWith('{') && end.endsWith('}');
+/** The message in a refusal; null: none. */
+function messageIn(body: Buffer): string | null {
+  try {
+    return messageOf(parseBody(body));
+  } catch {
+    return null;
   }
-  const value = object(body);
-  return value !== null && ('items' in value || messageOf(body) === null);
 }
 
-/** The message in an error body of any of the service's shapes; null: none. */
-function messageOf(body: Buffer): string | null {
-  const isTooMuch = body.length > largestRefusalBytes || excessOf(body) !== null;
-  const value = isTooMuch ? null : object(body);
-  if (value === null) return null;
+/** The message in an error of any of the service's shapes; null: none. */
+function messageOf(json: unknown): string | null {
+  if (typeof json !== 'object' || json === null) return null;
+  const value: Readonly<Record<string, unknown>> = { ...json };
   if (Array.isArray(value.errors))
     return value.errors.slice(0, 10).map(invalidParameter).join('; ');
   const text = value.message ?? value.error ?? value.errors ?? null;
@@ -67,16 +153,6 @@ const parameterError = z.object({
   source: z.object({ pointer: z.string().optional() }).optional(),
   detail: z.string().optional(),
 });
-
-function object(body: Buffer): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8').trim());
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? (value as Record<string, unknown>) : null;
-  } catch {
-    return null;
-  }
-}
 
 interface Answered {
   readonly statuses: readonly [from: number, to: number];
@@ -119,10 +195,9 @@ const answers: readonly Answered[] = [
   { statuses: [500, 599], failure: 'unreachable' },
 ];
 
-/** The class of an answer, 'ok' for a page. Of a large body only the two ends are checked. */
-export function classify(status: number, body: Buffer): FailureClass | 'ok' {
-  if (status === 200 && looksLikePage(body)) return 'ok';
-  const said = status === 200 ? '' : (messageOf(body) ?? '');
+/** The class of an answer that is no page. */
+function classify(status: number, body: Buffer): FailureClass {
+  const said = messageIn(body) ?? '';
   const answer = answers.find(
     ({ statuses: [from, to], says = /^/u, isForeign: mustBe = false }) =>
       status >= from && status <= to && says.test(said) && (!mustBe || isForeign(body)),
@@ -212,7 +287,7 @@ export function parseBody(
   }
 }
 
-export const notPage = (detail: string) =>
+const notPage = (detail: string) =>
   new ExplorerError({ failure: 'envelope-invalid', status: 200, detail });
 
 function storable(value: unknown): unknown {

@@ -4,9 +4,8 @@ import { z } from 'zod';
 import type { Database } from '../db/transaction.ts';
 import { type DriftReport, openDriftCounter } from '../drift/drift.ts';
 import { isExactNumber } from '../exact-number.ts';
-import { ExplorerError } from '../explorer/error.ts';
 import type { createFetcher } from '../explorer/fetcher.ts';
-import { excerpt } from '../explorer/response.ts';
+import { issuesText, type Page } from '../explorer/response.ts';
 import { decodeItem } from '../lists/decode.ts';
 import { outOfOrder } from '../lists/positions.ts';
 import {
@@ -19,7 +18,6 @@ import {
   cursorShape,
 } from '../lists/operation.ts';
 import type { WalkRow } from '../lists/tables.ts';
-import { createRedactor } from '../redact.ts';
 import { blocksAround, type Misplaced, type PageOrder } from './order.ts';
 
 /** Requests a page by lane, path and declared query parameters; the query never holds a key. */
@@ -67,7 +65,7 @@ export async function requestPage(
     { chainId, operation: walk.operation, lane, ...request, isRecheck },
     signal,
   );
-  const envelope = readEnvelope(operation, answer.json);
+  const envelope = readEnvelope(operation, answer);
   const facts = {
     page_id: answer.page_id,
     sequence: step.sequence,
@@ -110,26 +108,9 @@ export interface Envelope {
   readonly unreadable: string | null;
 }
 
-/** A page is requested with at most 50; each that is no item takes up to 0.1 ms. */
-const mostItems = 500;
-
-/** The spec's table 2.1: `next_page_params` null or `{}` is the end; without it, malformed. */
-const envelope = z.looseObject({
-  items: z.array(z.unknown()).max(mostItems),
-  next_page_params: z.looseObject({}).nullable(),
-});
-
-/**
- * Reads a page's envelope. Undeclared fields of `next_page_params`, such as an echoed `key`, are dropped here.
- * @throws ExplorerError 'envelope-invalid' naming the wrong field and quoting the body's beginning
- */
-function readEnvelope(operation: Operation, body: unknown): Envelope {
-  const page = envelope.safeParse(body);
-  if (!page.success) {
-    const detail = `${issuesText(page.error)}; it begins ${evidence(body)}`;
-    throw new ExplorerError({ failure: 'envelope-invalid', status: 200, detail });
-  }
-  const { items, next_page_params: next } = page.data;
+/** Undeclared fields of `next_page_params`, such as an echoed `key`, are dropped here. */
+function readEnvelope(operation: Operation, { json }: Pick<Page, 'json'>): Envelope {
+  const { items, next_page_params: next } = json;
   if (next === null || Object.keys(next).length === 0) {
     return { items, next: null, unreadable: null };
   }
@@ -138,12 +119,6 @@ function readEnvelope(operation: Operation, body: unknown): Envelope {
     ? { items, next: cursor.data, unreadable: null }
     : { items, next: null, unreadable: issuesText(cursor.error) };
 }
-
-/** The body's beginning; the fetcher has masked our keys in it. */
-const evidence = (body: unknown) => excerpt(JSON.stringify(body), createRedactor([]));
-
-const issuesText = (error: z.ZodError) =>
-  error.issues.map((issue) => `${issue.path.join('.') || 'body'}: ${issue.message}`).join('; ');
 
 export interface QuarantinedItem {
   readonly raw: unknown;

@@ -173,6 +173,22 @@ test.each(['401', '402-key'] as const)(
   },
 );
 
+test('a test of a refused key that gets no page leaves it refused', async () => {
+  let answer = statusFaults['401'];
+  const { simulator, query, open } = await openScene({ faults: () => answer });
+  const { fetch } = await open({ maxAttempts: 1 });
+  await rejection(fetch());
+  answer = { status: 200, body: { status: 'maintenance' }, headers: {} };
+  await query('update etl.budget set paused_until = now()');
+
+  expect(await rejection(fetch())).toMatchObject({ failure: 'envelope-invalid' });
+
+  expect(simulator.requests).toBe(2);
+  expect(await query('select pause_class from etl.budget')).toEqual([
+    { pause_class: 'unauthorized' },
+  ]);
+});
+
 test('a process that starts tests a refused key at once', async () => {
   let isRefused = true;
   const faults: Faults = () => (isRefused ? statusFaults['401'] : null);

@@ -31,10 +31,15 @@ export async function openScene(options: Partial<SimulatorOptions> = {}) {
 interface WorkerOptions {
   readonly requestsPerSecond?: number;
   readonly dailyCredits?: number;
+  readonly maxAttempts?: number;
 }
 
 /** A worker as each process has one: `fetch` gets a page for a lane and gives the status of it. */
-async function openWorker(database: TestDatabase, url: string, options: WorkerOptions = {}) {
+async function openWorker(
+  database: TestDatabase,
+  url: string,
+  { maxAttempts = 4, ...options }: WorkerOptions = {},
+) {
   const pool = createPool({ url: database.url, max: 2, applicationName: 'budget test' });
   pool.options.onConnect = setClock;
   const sleep = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal });
@@ -45,6 +50,7 @@ async function openWorker(database: TestDatabase, url: string, options: WorkerOp
     random: () => 0,
     now,
     sleep,
+    maxAttempts,
   });
   onTestFinished(async () => {
     await client.close();
@@ -60,7 +66,7 @@ async function openWorker(database: TestDatabase, url: string, options: WorkerOp
     sleep,
     now,
   });
-  const get = createFetcher({ client, budget, secrets: [testKey], by: pool });
+  const get = createFetcher({ client, budget, by: pool });
   const request = {
     chainId: chain.id,
     operation: 'user-operations',

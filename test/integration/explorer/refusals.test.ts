@@ -121,6 +121,21 @@ test('words about the key that a page for another list refutes are about their l
   ]).toEqual(['unauthorized', 'ok', 'forbidden', 'unauthorized']);
 });
 
+test.each([
+  ['an empty object', '{}'],
+  ['a status', '{"status":"ok"}'],
+  ['a long note', `{"note":"${'x'.repeat(5_000)}"}`],
+  ['items without a next page', '{"items":[]}'],
+])('an HTTP 200 that is no page refutes no refusal: %s', async (_what, body) => {
+  const { request, reported } = await openLists();
+  expect([
+    await request('factories', wrongKey),
+    await request('user-operations', [200, body]),
+    await request('factories', wrongKey),
+  ]).toEqual(['unauthorized', 'envelope-invalid', 'unauthorized']);
+  expect(reported()).toEqual(['unauthorized', 'envelope-invalid', 'unauthorized']);
+});
+
 test('a page that was requested before a refusal does not refute it', async () => {
   const { request, requestSlowly } = await openLists();
   const answered = Promise.withResolvers<void>();

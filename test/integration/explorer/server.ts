@@ -82,7 +82,7 @@ export function start(baseUrl: string, options: Partial<ExplorerClientOptions> =
     report: async (reply) => void reports.push(reply),
     giveBack: async ({ page_id }) => void givenBack.push(page_id),
   };
-  const fetchPage = createFetcher({ client, budget, secrets: [canary, secondCanary], by: client });
+  const fetchPage = createFetcher({ client, budget, by: client });
   const get = (signal: AbortSignal = new AbortController().signal, request: object = {}) =>
     fetchPage({ ...operationsRequest, ...request }, signal);
   const fail = async (): Promise<ExplorerError> => {

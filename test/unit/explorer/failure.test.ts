@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { classify, describeBody } from '../../../src/explorer/response.ts';
+import { ExplorerError } from '../../../src/explorer/error.ts';
+import { createPageReader, describeBody } from '../../../src/explorer/response.ts';
 
 const html = '<!DOCTYPE html><html><head><title>502 Bad\nGateway</title></head></html>';
 const challenge = '\uFEFF\n <html><title>Just a moment...</title></html>';
@@ -16,18 +17,33 @@ const offer = (order: readonly string[]) =>
   );
 const plain = (text: string): string => text;
 
+const read = createPageReader([], plain);
+
+/** The class of an answer; 'ok' for a page. */
+function classOf(status: number, body: Buffer) {
+  const answer = { origin: 'https://a.example', status, headers: {}, body, bytes: body.length };
+  const result = read(answer);
+  return result instanceof ExplorerError ? result.failure : 'ok';
+}
+
 test.each([
   ['nests too deep', `{"errors":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}}`],
   ['has too many values', `{"errors":[${'0,'.repeat(500_000)}0]}`],
 ])('an error body that %s is described by its beginning', (_what, text) => {
-  expect(classify(503, Buffer.from(text))).toBe('unreachable');
+  expect(classOf(503, Buffer.from(text))).toBe('unreachable');
   expect(describeBody(Buffer.from(text), plain)).toMatch(/^\{"errors":/u);
 });
 
 test.each([
   [200, '{"items":[],"next_page_params":null}', 'ok'],
   [200, ' \n{"items":[{"error":"x"}],"next_page_params":null}\n', 'ok'],
-  [200, '\uFEFF{"items":[]}', 'ok'],
+  [200, '\uFEFF{"items":[],"next_page_params":{}}', 'ok'],
+  [200, '{"items":[]}', 'envelope-invalid'],
+  [200, '{"items":{},"next_page_params":null}', 'envelope-invalid'],
+  [200, `{"items":[${'0,'.repeat(500)}0],"next_page_params":null}`, 'envelope-invalid'],
+  [200, '{"status":"ok"}', 'envelope-invalid'],
+  [200, '{}', 'envelope-invalid'],
+  [200, `{"error":"${'x'.repeat(5000)}"}`, 'envelope-invalid'],
   [200, `{"items":["${'x'.repeat(5000)}"],"next_page_params":null}\n`, 'ok'],
   [200, '{"error":"items"}', 'envelope-invalid'],
   [200, '{"errors":[{"title":"Invalid value"}]}', 'envelope-invalid'],
@@ -79,7 +95,7 @@ test.each([
   [503, '', 'unreachable'],
   [504, '{"error":"timeout","source":"internal"}', 'unreachable'],
 ])('HTTP %i %s is %s', (status, body, expected) => {
-  expect(classify(status, Buffer.from(body))).toBe(expected);
+  expect(classOf(status, Buffer.from(body))).toBe(expected);
 });
 
 test.each([
@@ -88,7 +104,7 @@ test.each([
 ])('a 402 is read for its message %s an offer of payment of many KB', (_where, order) => {
   const body = Buffer.from(offer(order));
   expect(body.length).toBeGreaterThan(10_000);
-  expect(classify(402, body)).toBe('key-missing');
+  expect(classOf(402, body)).toBe('key-missing');
   expect(describeBody(body, plain)).toBe('Proceed with API key or make a X402 payment to continue');
 });
 

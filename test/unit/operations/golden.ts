@@ -5,7 +5,7 @@ import type { PgTable } from 'drizzle-orm/pg-core';
 import { vi } from 'vitest';
 import { tableName } from '../../../src/db/column-types.ts';
 import type { Database, Row } from '../../../src/db/transaction.ts';
-import { parseBody } from '../../../src/explorer/response.ts';
+import { type Page, parseBody } from '../../../src/explorer/response.ts';
 import { kindOf } from '../../../src/lists/index.ts';
 import type { ItemRows, Operation } from '../../../src/lists/operation.ts';
 import { type OperationName, operations } from '../../../src/lists/registry.ts';
@@ -117,7 +117,12 @@ async function walkOnePage(
     db: {} as Database,
     operation,
     fetchPage: () =>
-      Promise.resolve({ ...answer, body, json: parseBody(body), bytes: body.length }),
+      Promise.resolve({
+        ...answer,
+        body,
+        json: parseBody(body) as Page['json'],
+        bytes: body.length,
+      }),
     pageSize: 50,
     archive: 'off',
     budget: { takePage: () => pages-- > 0 },
