@@ -101,10 +101,7 @@ export function createExplorerClient(options: ExplorerClientOptions) {
       }
     },
     /** Makes attempts as `retry` does. A re-check waits before, so that a momentary error has passed. */
-    async repeat<T>(
-      attempt: (number: number) => Promise<T>,
-      { signal, isRecheck = false }: Sending,
-    ): Promise<T> {
+    async repeat<T>(attempt: () => Promise<T>, { signal, isRecheck = false }: Sending): Promise<T> {
       if (isRecheck && recheckMs > 0) await sleep(recheckMs, signal);
       return retry(attempt, { maxAttempts, random, sleep, signal });
     },
@@ -308,32 +305,26 @@ type RetryPolicy = Pick<Sending, 'signal'> &
  * jitter. Throws the last ExplorerError; any other error or the signal's reason at once.
  */
 export async function retry<T>(
-  attempt: (number: number) => Promise<T>,
-  policy: RetryPolicy,
+  attempt: () => Promise<T>,
+  { maxAttempts, random, sleep, signal }: RetryPolicy,
 ): Promise<T> {
   const used = { 'as-failure': 0, 'as-wait': 0 };
-  const limit = {
-    'as-failure': policy.maxAttempts,
-    'as-wait': policy.maxAttempts * throttledFactor,
-  };
+  const limit = { 'as-failure': maxAttempts, 'as-wait': maxAttempts * throttledFactor };
   // Ends: each round returns, throws, or uses up one of the two limits.
-  for (let number = 1; ; number += 1) {
-    policy.signal.throwIfAborted();
+  for (;;) {
+    signal.throwIfAborted();
     try {
-      return await attempt(number);
+      return await attempt();
     } catch (error) {
-      policy.signal.throwIfAborted();
-      if (!(error instanceof ExplorerError)) throw error;
-      const { retry: how } = failures[error.failure];
+      signal.throwIfAborted();
+      const { failure, retryAfterMs } = failureIn(error);
+      const { retry: how } = failures[failure];
       if (how === 'none') throw error;
       used[how] += 1;
       if (used[how] >= limit[how]) throw error;
-      try {
-        await policy.sleep(delayMs(error.retryAfterMs, used[how], policy.random), policy.signal);
-      } finally {
-        // Whatever `sleep` throws, the caller gets the signal's reason.
-        policy.signal.throwIfAborted();
-      }
+      const waitMs = delayMs(retryAfterMs, used[how], random);
+      // Whatever `sleep` throws, the caller gets the signal's reason.
+      await sleep(waitMs, signal).finally(() => signal.throwIfAborted());
     }
   }
 }

@@ -11,9 +11,9 @@ async function run(classes: readonly (FailureClass | Error)[]) {
   const waits: number[] = [];
   let attempts = 0;
   const outcome = await retry(
-    async (number) => {
-      attempts = number;
-      const next = classes[number - 1];
+    async () => {
+      const next = classes[attempts];
+      attempts += 1;
       if (next instanceof Error) throw next;
       if (next !== undefined) throw failed(next);
       return 'page';
