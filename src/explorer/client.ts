@@ -122,79 +122,65 @@ interface ExchangeOptions {
   readonly signal: AbortSignal;
 }
 
-/**
- * One GET; reads the body to its end, so that the connection can be reused. Redirects are ordinary answers. Throws the
- * signal's reason, or ExplorerError 'unreachable' (no, late or damaged answer), 'envelope-invalid' (too large).
- */
-export async function exchange(url: URL, options: ExchangeOptions): Promise<Answer> {
-  const { signal, totalMs } = options;
-  signal.throwIfAborted();
-  // AbortSignal.any and AbortSignal.timeout stay in memory until their time has passed (2 KB).
-  const limit = new AbortController();
-  const abort = (): void => limit.abort(signal.reason);
-  signal.addEventListener('abort', abort, { once: true });
-  const detail = `no complete answer within ${totalMs} ms`;
-  const late = () => new ExplorerError({ failure: 'unreachable', status: null, detail });
-  const timer = setTimeout(() => limit.abort(late()), totalMs);
-  try {
-    return await receive(url, limit.signal, options);
-  } catch (error) {
-    signal.throwIfAborted();
-    limit.signal.throwIfAborted();
-    throw transportError(error, options);
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', abort);
-  }
-}
-
 const requestHeaders = {
   accept: 'application/json',
   'accept-encoding': 'gzip, br',
   'user-agent': 'explorer-etl',
 };
 
-/** Collects the chunks itself: undici's `request` makes a stream of them, which costs as much as all the rest of it. */
-async function receive(url: URL, signal: AbortSignal, options: ExchangeOptions): Promise<Answer> {
-  const { dispatcher, maxBodyBytes } = options;
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+/**
+ * One GET; reads the body to its end, so that the connection can be reused. Redirects are ordinary answers. Throws the
+ * signal's reason, or ExplorerError 'unreachable' (no, late or damaged answer), 'envelope-invalid' (too large).
+ *
+ * It collects the chunks itself: undici's `request` makes a stream of them, which costs as much as all the rest of it.
+ */
+export async function exchange(url: URL, options: ExchangeOptions): Promise<Answer> {
+  const { dispatcher, signal, totalMs, maxBodyBytes } = options;
+  signal.throwIfAborted();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const { origin, pathname, search } = url;
+  const chunks: Buffer[] = [];
   let status = 0;
   let headers: Headers = {};
-  const chunks: Buffer[] = [];
   let controller: Dispatcher.DispatchController | null = null;
-  const abort = () => {
-    controller?.abort(signal.reason as Error);
-    reject(signal.reason as Error);
+  let endedBy: Error | null = null;
+  const end = (reason: Error): void => {
+    endedBy = reason;
+    reject(reason);
+    // A request that waits for a connection has no controller yet, and is aborted when it gets one.
+    controller?.abort(reason);
   };
+  // AbortSignal.any and AbortSignal.timeout stay in memory until their time has passed (2 KB).
+  const abort = (): void => end(signal.reason as Error);
   signal.addEventListener('abort', abort, { once: true });
-  const path = `${url.pathname}${url.search}`;
-  dispatcher.dispatch(
-    { origin: url.origin, path, method: 'GET', headers: requestHeaders },
-    {
-      onRequestStart(started) {
-        controller = started;
-        if (signal.aborted) abort();
-      },
-      onResponseStart(_controller, statusCode, received) {
-        [status, headers] = [statusCode, received];
-      },
-      onResponseData: (_controller, chunk) => void chunks.push(chunk),
-      onResponseEnd() {
-        const raw = Buffer.concat(chunks);
-        try {
-          const body = decompress(raw, headers, maxBodyBytes);
-          resolve({ origin: url.origin, status, headers, body, bytes: raw.length });
-        } catch (error) {
-          reject(error);
-        }
-      },
-      // A body over the limit ends here with undici's error: the dispatcher has `maxResponseSize`.
-      onResponseError: (_controller, error) => reject(error),
-    },
-  );
+  const detail = `no complete answer within ${totalMs} ms`;
+  const late = () => new ExplorerError({ failure: 'unreachable', status: null, detail });
+  const timer = setTimeout(() => end(late()), totalMs);
   try {
-    return await promise;
+    dispatcher.dispatch(
+      { origin, path: `${pathname}${search}`, method: 'GET', headers: requestHeaders },
+      {
+        onRequestStart(started) {
+          controller = started;
+          if (endedBy !== null) started.abort(endedBy);
+        },
+        onResponseStart(_controller, statusCode, received) {
+          [status, headers] = [statusCode, received];
+        },
+        onResponseData: (_controller, chunk) => void chunks.push(chunk),
+        onResponseEnd: () => resolve(),
+        // A body over the limit ends here with undici's error: the dispatcher has `maxResponseSize`.
+        onResponseError: (_controller, error) => reject(error),
+      },
+    );
+    await promise;
+    const raw = Buffer.concat(chunks);
+    const body = decompress(raw, headers, maxBodyBytes);
+    return { origin, status, headers, body, bytes: raw.length };
+  } catch (error) {
+    throw error === endedBy ? error : transportError(error, options);
   } finally {
+    clearTimeout(timer);
     signal.removeEventListener('abort', abort);
   }
 }
