@@ -20,13 +20,7 @@ import { demandSession } from './db/route.ts';
 import type { Database } from './db/transaction.ts';
 import { openBudget } from './explorer/budget.ts';
 import { limitsOf } from './explorer/key.ts';
-import {
-  createExplorerClient,
-  type ExplorerClient,
-  type ExplorerClientOptions,
-  openConnections,
-  type Timeouts,
-} from './explorer/client.ts';
+import { createExplorerClient, type ExplorerClient, type Timeouts } from './explorer/client.ts';
 import { createFetcher } from './explorer/fetcher.ts';
 import { Host } from './explorer/host.ts';
 import { type Feed, feedName } from './lists/feed.ts';
@@ -149,8 +143,6 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   end.defer(() => pool.end());
   end.defer(() => budgetPool.end());
   const db = drizzle(pool);
-  const connections = openConnections(timeouts, settings.explorer.proxy);
-  end.defer(() => connections.close());
   log.conceal([...secretsOf(settings), ...passwordsOf(url)]);
   const keys = requireApiKey(settings);
   const exposure = exposureOf(settings.explorer.baseUrl);
@@ -163,7 +155,6 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     const { start } = await presentWorkers(db, settings.deployment);
     log.write('config.retired', { detail: retired.join(', '), workers: start });
   }
-  const how = { by: pool, pool: budgetPool, timeouts, connections };
   const host = new Host({
     pool: budgetPool,
     origin,
@@ -172,7 +163,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     onTrouble: (request, trouble) => noteTrouble(db, request, trouble),
     onChange: (failing) => signals.emit('host', { by: pool, origin, failing }),
   });
-  const wayOf = await openWays(settings, keys, how);
+  const wayOf = await openWays(settings, keys, { by: pool, pool: budgetPool, timeouts, end });
   const broken = new AbortController();
   const report = (error: unknown) => isLastingFault(error) && broken.abort(error);
   const boss = await startBoss({ ...session, log, dbTimeouts, report });
@@ -250,17 +241,26 @@ interface Way {
   readonly fetchPage: FetchPage;
 }
 
+interface WayOptions {
+  readonly by: object;
+  readonly pool: Pool;
+  readonly timeouts: Partial<Timeouts>;
+  /** Closes the clients. */
+  readonly end: AsyncDisposableStack;
+}
+
 /** Opens a client and a budget for each key. */
 async function openWays(
   settings: Settings,
   keys: ReadonlyMap<number, ApiKey>,
-  { by, pool, ...how }: { by: object; pool: Pool } & ClientOptions,
+  { by, pool, timeouts, end }: WayOptions,
 ): Promise<(chainId: number) => Way> {
   const ways = new Map<ApiKey | undefined, Way>();
   const file = settings.configFile === null ? '' : ` in ${settings.configFile}`;
   const own = { pool, sleep, now: monotonicMs, limitName: `daily_credits${file}` };
   for (const key of new Set(keys.values())) {
-    const client = openClient(settings, key, how);
+    const client = openClient(settings, key, timeouts);
+    end.defer(() => client.close());
     const budget = await openBudget({ ...key, ...own });
     const fetchPage = createFetcher({ client, budget, by });
     ways.set(key, { variable: key.variable, fetchPage });
@@ -274,22 +274,19 @@ async function openWays(
   };
 }
 
-type ClientOptions = Pick<ExplorerClientOptions, 'timeouts' | 'connections'>;
-
 /** The explorer's client with one of the keys. */
-export function openClient(
+export const openClient = (
   { explorer: { baseUrl, proxy } }: Pick<Settings, 'explorer'>,
   { apiKey, secretKey }: Pick<ApiKey, 'apiKey' | 'secretKey'>,
-  how: ClientOptions = {},
-): ExplorerClient {
-  return createExplorerClient({
+  timeouts: Partial<Timeouts> = {},
+): ExplorerClient =>
+  createExplorerClient({
     baseUrl,
     proxy,
     apiKey,
-    ...(secretKey !== null && { secretKey }),
-    ...how,
+    secretKey,
+    timeouts,
     random: Math.random,
     now: monotonicMs,
     sleep,
   });
-}

@@ -26,7 +26,7 @@ export interface Timeouts {
 }
 
 /** Generous for the slowest call: factories is one aggregation over all operations. A page has some 10 KB compressed. */
-const defaultTimeouts: Timeouts = {
+export const defaultTimeouts: Timeouts = {
   connectMs: 10_000,
   headersMs: 30_000,
   bodyMs: 30_000,
@@ -53,11 +53,9 @@ export interface ExplorerClientOptions {
   /** Such as `https://api.blockscout.com`; a path is kept. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  readonly secretKey?: string;
+  readonly secretKey: string | null;
   readonly timeouts?: Partial<Timeouts>;
-  /** Shared connections, which `close` leaves open; own ones if absent. */
-  readonly connections?: Dispatcher;
-  readonly proxy?: ProxyOptions | null;
+  readonly proxy: ProxyOptions | null;
   /** On the wire and decompressed. */
   readonly maxBodyBytes?: number;
   /** Uniform in [0, 1). */
@@ -81,13 +79,13 @@ export function createExplorerClient(options: ExplorerClientOptions) {
   const redact = createRedactor(secrets);
   const pageOf = createPageReader(secrets, redact);
   const open = () => openConnections(timeouts, options.proxy, maxBodyBytes);
-  const shared = options.connections ?? open();
+  const kept = open();
   return {
     /** Sends a GET once. Throws only the signal's reason. */
     async send(request: ExplorerRequest, { signal, isRecheck = false }: Sending): Promise<Reply> {
       const url = requestUrl(request, options);
       // A new connection may reach another server, whose copy of the list may be right.
-      const dispatcher = isRecheck ? open() : shared;
+      const dispatcher = isRecheck ? open() : kept;
       const startMs = now();
       try {
         const sending = { dispatcher, totalMs, maxBodyBytes, redact, signal };
@@ -106,9 +104,7 @@ export function createExplorerClient(options: ExplorerClientOptions) {
       return retry(attempt, { maxAttempts, random, sleep, signal });
     },
     /** Closes the connections after the requests under way. */
-    async close(): Promise<void> {
-      if (options.connections === undefined) await shared.close();
-    },
+    close: (): Promise<void> => kept.close(),
   };
 }
 
@@ -215,13 +211,12 @@ const unconnected = new WeakSet<Error>();
 /** URLs of proxies, empty if absent, and the hosts that need none. */
 export type ProxyOptions = EnvHttpProxyAgent.Options;
 
-/** Connections that clients share. `close` waits for the requests under way. */
+/** Kept connections. `close` waits for the requests under way. */
 export function openConnections(
-  given: Partial<Timeouts> = {},
-  proxy: ProxyOptions | null = null,
-  maxBodyBytes: number = largestBodyBytes,
+  timeouts: Timeouts,
+  proxy: ProxyOptions | null,
+  maxBodyBytes: number,
 ): Dispatcher {
-  const timeouts = { ...defaultTimeouts, ...given };
   const options = {
     // Requests are few and paced; HTTP/2 would only add ways to fail.
     allowH2: false,
@@ -263,7 +258,7 @@ function requestUrl(
   }
   url.searchParams.set('apikey', apiKey);
   url.searchParams.delete('key');
-  if (secretKey !== undefined) url.searchParams.set('key', secretKey);
+  if (secretKey !== null) url.searchParams.set('key', secretKey);
   return url;
 }
 

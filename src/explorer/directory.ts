@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { exchange, openConnections, type ProxyOptions } from './client.ts';
+import { defaultTimeouts, exchange, openConnections, type ProxyOptions } from './client.ts';
 import { ExplorerError } from './error.ts';
 import { parseBody } from './response.ts';
 
@@ -25,7 +25,7 @@ export async function readDirectory(
 ): Promise<readonly ServedChain[]> {
   const url = URL.parse(`${baseUrl.replace(/\/+$/u, '')}/api/json/config`);
   if (url === null) return [];
-  const dispatcher = openConnections({}, proxy, maxBodyBytes);
+  const dispatcher = openConnections(defaultTimeouts, proxy, maxBodyBytes);
   try {
     const found = await exchange(url, { dispatcher, totalMs, maxBodyBytes, redact, signal });
     return found.status === 200 ? chainsOf(parseBody(found.body, redact)) : [];

@@ -33,7 +33,7 @@ test('a cursor that echoes key or apikey neither adds nor replaces a credential'
     seen.push([...searchParams.getAll('apikey'), ...searchParams.getAll('key')]);
     response.end(page);
   });
-  const { client } = start(baseUrl, { secretKey: undefined as never });
+  const { client } = start(baseUrl, { secretKey: null });
   const query = { key: 'echo', apikey: 'echo', page_token: 'a+b/c=' };
   await client.send({ chainId: 10, path: 'x', query }, new AbortController());
   expect(seen).toEqual([[canary]]);

@@ -47,6 +47,8 @@ async function openWorker(
   const client = createExplorerClient({
     baseUrl: url,
     apiKey: testKey,
+    secretKey: null,
+    proxy: null,
     random: () => 0,
     now,
     sleep,

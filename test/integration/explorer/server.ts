@@ -68,6 +68,7 @@ export function start(baseUrl: string, options: Partial<ExplorerClientOptions> =
     baseUrl,
     apiKey: canary,
     secretKey: secondCanary,
+    proxy: null,
     random: () => 0,
     now: () => performance.now(),
     sleep: async (ms, signal) => {
