@@ -44,8 +44,8 @@ const longestSleepMs = 1_000;
  */
 export class Host {
   readonly #options: HostOptions;
-  readonly #failing = new Set<string>();
-  readonly #alone = new Set<string>();
+  /** Feeds that fail, and when the first such request left: those of before the last answer fail alone. */
+  readonly #failing = new Map<string, number>();
   #isFailing = false;
   #answeredMs = -Infinity;
   #lookedMs = -Infinity;
@@ -110,7 +110,7 @@ export class Host {
     const [found = null] = rows;
     this.#lookedMs = this.#options.now();
     // Another process was answered: what fails here fails alone.
-    if (found === null && this.#isFailing) this.#leaveAlone();
+    if (found === null && this.#isFailing) this.#answeredMs = this.#lookedMs;
     this.#change(found && { failure: found.failure, problem: found.reason });
     return found;
   }
@@ -121,16 +121,9 @@ export class Host {
     this.#options.onChange(failing);
   }
 
-  #leaveAlone(): void {
-    for (const other of this.#failing) this.#alone.add(other);
-    this.#failing.clear();
-  }
-
   async #noteAnswer(feed: string): Promise<void> {
     this.#answeredMs = this.#options.now();
-    this.#alone.delete(feed);
     this.#failing.delete(feed);
-    this.#leaveAlone();
     // A process that has ended since may have noted a failure.
     if (!this.#isFailing && this.#answeredMs - this.#lookedMs < trustedMs) return;
     const { pool, origin } = this.#options;
@@ -148,12 +141,14 @@ export class Host {
     }
     // Without a connection it is no fact about a list.
     if (isSent) {
-      if (this.#answeredMs > sentMs || this.#alone.has(feed)) return false;
-      this.#failing.add(feed);
+      const first = this.#failing.get(feed) ?? sentMs;
+      if (first < this.#answeredMs) return false;
+      this.#failing.set(feed, first);
     }
+    const all = [...this.#failing.values()];
+    const alone = all.filter((first) => first < this.#answeredMs).length;
     const { pool, origin } = this.#options;
-    const agreeing = isSent ? this.#failing.size : null;
-    const values = [origin, failure, problem, agreeing, this.#alone.size];
+    const values = [origin, failure, problem, isSent ? all.length - alone : null, alone];
     const { rows } = await pool.query(failHost, values);
     if (rows.length === 0) return false;
     this.#change({ failure, problem });
