@@ -20,12 +20,11 @@ export interface Budget {
    */
   take(lane: BudgetLane, signal: AbortSignal): Promise<Slot>;
   /**
-   * Corrects the rate by an answer's headers, and pauses the key for everyone if the answer stops it.
+   * Corrects the rate by an answer's headers, and pauses the key for everyone if the answer stops it. Takes back the
+   * credits of a request that never left.
    * @throws KeyPausedError if that pause is longer than a worker waits
    */
   report(reply: ReportedReply): Promise<void>;
-  /** Takes back the credits of a slot whose request never left. */
-  giveBack(slot: Slot): Promise<void>;
 }
 
 export interface Slot {
@@ -99,8 +98,7 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
     return { ...reply, dueMs: (sentMs + now()) / 2 + reply.wait_ms };
   }
 
-  const giveBack = async ({ at }: Pick<Slot, 'at'>) =>
-    void (await pool.query(returnSlot, [fingerprint, at]));
+  const giveBack = (at: string) => pool.query(returnSlot, [fingerprint, at]);
 
   const pause = async (forMs: number | null, failure: FailureClass, reason: string) =>
     (await rowsOf(pool, pauseShape, pauseKey, [fingerprint, forMs, failure, reason]))[0];
@@ -126,7 +124,7 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
         }
         missed += 1;
         hasTurn = true;
-        await giveBack({ at });
+        await giveBack(at);
       }
     },
     async report({ slot, error, limits }) {
@@ -141,12 +139,12 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
         if (remaining === 0 && resetMs !== null) await pause(resetMs, 'throttled', noneRemaining);
         return;
       }
-      const { failure } = error;
+      const { failure, isSent } = error;
+      if (!isSent) await giveBack(slot.at);
       if (failures[failure].stops !== 'key') return;
       const paused = await pause(pauseMs(error), failure, error.text);
       if (paused !== undefined && paused.wait_ms > longestWaitMs) throw new KeyPausedError(paused);
     },
-    giveBack,
   };
 }
 

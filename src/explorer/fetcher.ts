@@ -86,8 +86,7 @@ export function createFetcher({ client, budget, by }: KeyedClient) {
       const credits = isSent ? creditsPerRequest : 0;
       const outcome = error?.failure ?? 'ok';
       signals.emit('request', { ...labels, outcome, ms: latencyMs, credits });
-      if (isSent) attempts += 1;
-      else await budget.giveBack(slot);
+      attempts += Number(isSent);
       if (error !== null) request.onFailure?.(error);
       // A 403 stops no other list: where lists agree, each one says so, and continues.
       const isForbidden = found instanceof ExplorerError && found.failure === 'forbidden';

@@ -80,8 +80,10 @@ export function start(baseUrl: string, options: Partial<ExplorerClientOptions> =
   onTestFinished(() => client.close());
   const budget: Budget = {
     take: async () => ({ page_id: slots.push(slots.length + 1), at: '', isPoll: false }),
-    report: async (reply) => void reports.push(reply),
-    giveBack: async ({ page_id }) => void givenBack.push(page_id),
+    report: async (reply) => {
+      reports.push(reply);
+      if (reply.error?.isSent === false) givenBack.push(reply.slot.page_id);
+    },
   };
   const fetchPage = createFetcher({ client, budget, by: client });
   const get = (signal: AbortSignal = new AbortController().signal, request: object = {}) =>

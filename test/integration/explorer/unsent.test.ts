@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { ExplorerError } from '../../../src/explorer/error.ts';
+import { rateHeaders } from '../../../src/explorer/response.ts';
 import { openScene, rejection } from './keyed.ts';
 import { page, serve, serveBytes, serveSocket, start } from './server.ts';
 
@@ -109,6 +111,12 @@ test('a slot of yesterday that is given back today leaves today as it is', async
   await fetch();
   const slot = await budget.take('live', new AbortController().signal);
   const yesterday = new Date(Date.parse(slot.at) - 86_400_000).toISOString();
-  await budget.giveBack({ ...slot, at: yesterday });
+  const error = new ExplorerError({
+    failure: 'unreachable',
+    status: null,
+    detail: 'connection refused',
+    isSent: false,
+  });
+  await budget.report({ slot: { ...slot, at: yesterday }, error, limits: rateHeaders({}) });
   expect(await query('select credits_spent::int from etl.budget')).toEqual([{ credits_spent: 40 }]);
 });
