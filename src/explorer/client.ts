@@ -139,6 +139,8 @@ export async function exchange(url: URL, options: ExchangeOptions): Promise<Answ
   let status = 0;
   let headers: Headers = {};
   let controller: Dispatcher.DispatchController | null = null;
+  /** A request begins when it has a connection: through a proxy, and after the TLS handshake. */
+  let isSent = false;
   let endedBy: Error | null = null;
   const end = (reason: Error): void => {
     endedBy = reason;
@@ -150,7 +152,7 @@ export async function exchange(url: URL, options: ExchangeOptions): Promise<Answ
   const abort = (): void => end(signal.reason as Error);
   signal.addEventListener('abort', abort, { once: true });
   const detail = `no complete answer within ${totalMs} ms`;
-  const late = () => new ExplorerError({ failure: 'unreachable', status: null, detail });
+  const late = () => new ExplorerError({ failure: 'unreachable', status: null, detail, isSent });
   const timer = setTimeout(() => end(late()), totalMs);
   try {
     dispatcher.dispatch(
@@ -158,6 +160,7 @@ export async function exchange(url: URL, options: ExchangeOptions): Promise<Answ
       {
         onRequestStart(started) {
           controller = started;
+          isSent = true;
           if (endedBy !== null) started.abort(endedBy);
         },
         onResponseStart(_controller, statusCode, received) {
@@ -174,7 +177,7 @@ export async function exchange(url: URL, options: ExchangeOptions): Promise<Answ
     const body = decompress(raw, headers, maxBodyBytes);
     return { origin, status, headers, body, bytes: raw.length };
   } catch (error) {
-    throw error === endedBy ? error : transportError(error, options);
+    throw error === endedBy ? error : transportError(error, isSent, options);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', abort);
@@ -187,6 +190,7 @@ const tooLarge = new Set<unknown>(['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'ERR_BUFFER_
 /** A transport's error may hold sockets, headers and the URL: the cause is a redacted copy. */
 function transportError(
   error: unknown,
+  isSent: boolean,
   { dispatcher, redact, maxBodyBytes }: ExchangeOptions,
 ): ExplorerError {
   const met: NodeJS.ErrnoException = error instanceof Error ? error : new Error(String(error));
@@ -201,12 +205,8 @@ function transportError(
   const proxied =
     dispatcher instanceof EnvHttpProxyAgent ? '; HTTP_PROXY or HTTPS_PROXY is set' : '';
   const detail = `${excerpt(label ?? (message || name), redact)}${proxied}`;
-  const isSent = !unconnected.has(met);
   return new ExplorerError({ failure: 'unreachable', status: null, detail, isSent, cause });
 }
-
-/** Errors of connections that were never made. Their codes do not say so. */
-const unconnected = new WeakSet<Error>();
 
 /** URLs of proxies, empty if absent, and the hosts that need none. */
 export type ProxyOptions = EnvHttpProxyAgent.Options;
@@ -225,14 +225,11 @@ export function openConnections(
     bodyTimeout: timeouts.bodyMs,
     maxResponseSize: maxBodyBytes,
   };
-  // Each connection, to a proxy too, or through one: its agent reports none, and gives a plain one no limits.
+  if (proxy === null) return new Agent(options);
+  // The agent of proxies gives a plain one no limits.
   const factory = (origin: string | URL, own: Pool.Options) =>
-    new Pool(origin, { ...options, ...own }).on('connectionError', (_origin, _targets, error) =>
-      unconnected.add(error),
-    );
-  return proxy === null
-    ? new Agent({ ...options, factory })
-    : new EnvHttpProxyAgent({ ...options, ...proxy, factory });
+    new Pool(origin, { ...options, ...own });
+  return new EnvHttpProxyAgent({ ...options, ...proxy, factory });
 }
 
 export interface ExplorerRequest {

@@ -28,6 +28,14 @@ describe('a request that never left gives its slot back:', () => {
   });
 });
 
+test('a request that its time limit ends before it has a connection gives its slot back', async () => {
+  const baseUrl = (await serveSocket(() => undefined)).replace('http:', 'https:');
+  const { fail, slots, givenBack } = start(baseUrl, { ...once, timeouts: { totalMs: 100 } });
+  expect((await fail()).detail).toBe('no complete answer within 100 ms');
+  expect(slots).toEqual([1]);
+  expect(givenBack).toEqual(slots);
+});
+
 describe('behind a proxy, a request that never left gives its slot back:', () => {
   test.each<[string, string, () => string | Promise<string>]>([
     ['no proxy at the port', 'http:', () => closed],
