@@ -42,7 +42,6 @@ import { bossConnections, hasQueues, installQueues, startBoss } from './sync/que
 import { noteTrouble } from './sync/runs.ts';
 import type { ServeOptions } from './sync/serve.ts';
 import { presentWorkers } from './sync/workers.ts';
-import { signals } from './signals.ts';
 
 /** See docs/decisions/0002-page-transaction.md. */
 const waitingPages = {
@@ -161,7 +160,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     sleep,
     now: monotonicMs,
     onTrouble: (request, trouble) => noteTrouble(db, request, trouble),
-    onChange: (failing) => signals.emit('host', { by: pool, origin, failing }),
+    by: pool,
   });
   const wayOf = await openWays(settings, keys, { by: pool, pool: budgetPool, timeouts, end });
   const broken = new AbortController();

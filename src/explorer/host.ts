@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { failures } from '../failure.ts';
+import { type HostChanged, signals } from '../signals.ts';
 import { ExplorerError, KeyPausedError } from './error.ts';
 import type { createFetcher } from './fetcher.ts';
 import { z } from 'zod';
@@ -24,10 +25,8 @@ export interface HostOptions {
   /** Monotonic, in ms. */
   readonly now: () => number;
   readonly onTrouble: (request: Parameters<Fetch>[0], trouble: Trouble) => Promise<void>;
-  /** Called when the explorer begins to fail, and with null when it answers again. */
-  readonly onChange: (
-    failing: { readonly failure: string; readonly problem: string } | null,
-  ) => void;
+  /** Names the engine in its signals (`signals.ts`). */
+  readonly by: object;
 }
 
 /** In ms: how long a process goes on without a look at what others found. */
@@ -115,10 +114,11 @@ export class Host {
     return found;
   }
 
-  #change(failing: Parameters<HostOptions['onChange']>[0]): void {
+  #change(failing: HostChanged['failing']): void {
     if (this.#isFailing === (failing !== null)) return;
     this.#isFailing = failing !== null;
-    this.#options.onChange(failing);
+    const { by, origin } = this.#options;
+    signals.emit('host', { by, origin, failing });
   }
 
   async #noteAnswer(feed: string): Promise<void> {
