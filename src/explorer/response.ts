@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { z } from 'zod';
-import { isExactNumber, parseExactly } from '../exact-number.ts';
+import { parseExactly } from '../exact-number.ts';
 import type { FailureClass } from '../failure.ts';
 import { printable } from '../printable.ts';
 import { createMask, createRedactor } from '../redact.ts';
@@ -231,9 +231,6 @@ export function decompress(raw: Buffer, headers: Headers, maxBytes: number): Buf
   }, raw);
 }
 
-/** Escapes that JSON allows and Postgres text refuses: NUL and lone surrogates. */
-const unstorable = /\\u(?:0000|d[89a-f])/iu;
-
 /** A page of 500 KB has 15,000 values, in ten levels. More take seconds and the stack: a byte may become a hundred. */
 const mostValues = 30_000;
 const mostLevels = 1_024;
@@ -279,8 +276,7 @@ export function parseBody(
   if (excess !== null) throw notPage(excess);
   const text = body.toString('utf8').replace(/^\uFEFF/u, '');
   try {
-    const value = parseExactly(text);
-    return text.includes('\\u') && unstorable.test(text) ? storable(value) : value;
+    return parseExactly(text.includes('\\u') ? text.replace(escapes, storable) : text);
   } catch {
     // A SyntaxError quotes the body, so it is not the cause.
     throw notPage(`the body is not JSON: ${excerpt(text, redact)}`);
@@ -290,22 +286,14 @@ export function parseBody(
 const notPage = (detail: string) =>
   new ExplorerError({ failure: 'envelope-invalid', status: 200, detail });
 
-function storable(value: unknown): unknown {
-  if (typeof value === 'string') return storableText(value);
-  if (Array.isArray(value)) return value.map(storable);
-  if (typeof value !== 'object' || value === null || isExactNumber(value)) return value;
-  const entries = Object.entries(value).map(
-    ([key, element]) => [key, storableText(key), storable(element)] as const,
-  );
-  // fromEntries keeps `__proto__` as data. The last of two equal keys wins: the one sent clean.
-  const changed = entries.filter(([key, clean]) => key !== clean);
-  const untouched = entries.filter(([key, clean]) => key === clean);
-  return Object.fromEntries(
-    [...changed, ...untouched].map(([, clean, element]) => [clean, element]),
-  );
-}
+/** Escapes of JSON: of a character beyond 16 bits, of a unit, or of another character. */
+const escapes = /\\(?:u(?:d[89ab][\da-f]{2}\\ud[c-f][\da-f]{2}|[\da-f]{4})|[^u])/giu;
 
-const storableText = (text: string): string => text.replaceAll('\0', '').toWellFormed();
+/** Postgres text refuses NUL and lone surrogates. */
+function storable(escape: string): string {
+  if (escape === '\\u0000') return '';
+  return /^\\ud[89a-f]..$/iu.test(escape) ? '\\ufffd' : escape;
+}
 
 /** In characters: one or two lines of a terminal. */
 const longest = 200;
