@@ -1,31 +1,24 @@
 import { type FailureClass, failures } from '../failure.ts';
 import { z } from 'zod';
 
-/** Facts of a failed request; all texts are redacted. */
-export interface FailureReport {
-  readonly failure: FailureClass;
-  /** Null: no answer came. */
-  readonly status: number | null;
-  /** One redacted line. */
-  readonly detail: string;
-  /** The stated wait, in ms; null: none. */
-  readonly retryAfterMs?: number | null;
-  /** False: there was no connection, so the request cost nothing. */
-  readonly isSent?: boolean;
-  readonly cause?: Error;
-}
+type Facts = Pick<ExplorerError, 'failure' | 'status' | 'detail'>;
+type RareFacts = Pick<ExplorerError, 'retryAfterMs' | 'isSent' | 'cause'>;
 
-/** A failed request; see `failures[error.failure]`. Holds no URL, parameter or secret. */
+/** A failed request; see `failures[error.failure]`. Holds no URL, parameter or secret: all texts are redacted. */
 export class ExplorerError extends Error {
   override readonly name = 'ExplorerError';
   readonly failure: FailureClass;
+  /** Null: no answer came. */
   readonly status: number | null;
+  /** One line. */
   readonly detail: string;
+  /** The stated wait, in ms; null: none. */
   readonly retryAfterMs: number | null;
+  /** False: there was no connection, so the request cost nothing. */
   readonly isSent: boolean;
 
-  constructor(report: FailureReport) {
-    const { failure, status, detail, retryAfterMs = null, isSent = true, ...options } = report;
+  constructor(facts: Facts & Partial<RareFacts>) {
+    const { failure, status, detail, retryAfterMs = null, isSent = true, ...options } = facts;
     super(`${failure}${status === null ? '' : ` (HTTP ${status})`}: ${detail}`, options);
     this.failure = failure;
     this.status = status;
