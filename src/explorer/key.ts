@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Pool } from 'pg';
 import { processName, workersPresent } from '../db/presence.ts';
 import { z } from 'zod';
@@ -28,9 +28,8 @@ export const limitsOf = (keys: Iterable<LimitedKey>): KeyLimits =>
     ]),
   );
 
-export function fingerprintKey(apiKey: string): string {
-  return createHash('sha256').update(apiKey).digest('hex').slice(0, fingerprintDigits);
-}
+export const fingerprintKey = (apiKey: string): string =>
+  hash('sha256', apiKey).slice(0, fingerprintDigits);
 
 /** The process at work that states a key's limit of a day. */
 export async function whoStates(
