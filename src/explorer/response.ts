@@ -309,16 +309,13 @@ export function excerpt(text: string, redact: (text: string) => string): string 
   return cut.toWellFormed();
 }
 
-/** The headers of an answer, as undici gives them. */
+/** The headers of an answer, as undici gives them: names in lower case, a repeated one with a list. */
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/**
- * All values of a header, named in lower case. Proxies repeat headers: as a list, joined by commas, or with another
- * case of the name.
- */
+/** All values of a header, named in lower case. Proxies repeat headers, or join them by commas. */
 export const valuesOf = (headers: Headers, name: string): string[] =>
-  Object.entries(headers)
-    .flatMap(([key, value]) => (key.toLowerCase() === name ? (value ?? []) : []))
+  [headers[name] ?? []]
+    .flat()
     // A comma before a day of the month is part of a date.
     .flatMap((text) => text.split(/,(?!\s*\d{1,2}[ -][a-z])/iu))
     .map((value) => value.trim())

@@ -1,6 +1,6 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { canary, page, secondCanary, serve, start } from './server.ts';
+import { canary, page, secondCanary, serve, serveBytes, start } from './server.ts';
 
 test('gets a page with the credentials in the query and only there', async () => {
   const seen: { url: URL; headers: string }[] = [];
@@ -81,6 +81,14 @@ test('each attempt has a slot, and the page has the slot of the one that succeed
   expect(answer).toMatchObject({ attempts: 3, page_id: 3 });
   expect(slots).toEqual([1, 2, 3]);
   expect(waits).toHaveLength(2);
+});
+
+test('a header counts in any case of its name, and as often as it is sent', async () => {
+  const head = 'X-RateLimit-Limit: 9\r\nx-ratelimit-limit: 7\r\nX-RATELIMIT-LIMIT: 8';
+  const answer = `HTTP/1.1 200 OK\r\n${head}\r\nContent-Length: ${page.length}\r\n\r\n${page}`;
+  const { get, reports } = start(await serveBytes(answer));
+  await get();
+  expect(reports).toMatchObject([{ limits: { limit: 7 } }]);
 });
 
 test('an error of the budget ends the request before it is sent', async () => {
