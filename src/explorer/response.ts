@@ -175,7 +175,8 @@ const answers: readonly Answered[] = [
   { statuses: [408, 408], failure: 'unreachable' },
   { statuses: [425, 425], failure: 'unreachable' },
   { statuses: [429, 429], failure: 'throttled' },
-  // Never a fact about the key or the list.
+  // Never a fact about the key or the list. A proxy that wants a login may send no text.
+  { statuses: [407, 407], failure: 'intercepted' },
   { statuses: [200, 499], isForeign: true, failure: 'intercepted' },
   { statuses: [400, 400], says: /^3: /u, failure: 'cursor-refused' },
   { statuses: [400, 400], failure: 'not-found' },

@@ -83,6 +83,8 @@ test.each([
   [404, '{"message":"Service is disabled"}', 'unsupported'],
   [405, '{"message":"Method not allowed"}', 'forbidden'],
   [405, html, 'intercepted'],
+  [407, '', 'intercepted'],
+  [407, html, 'intercepted'],
   [408, '', 'unreachable'],
   [410, '{"message":"Gone"}', 'not-found'],
   [422, '{"errors":[{"title":"Invalid value"}]}', 'rejected'],
