@@ -9,6 +9,7 @@ import {
   excerpt,
   type Headers,
   largestBodyBytes,
+  limitsOf,
   type Page,
   rateHeaders,
   type RateHeaders,
@@ -93,7 +94,7 @@ export function createExplorerClient(options: ExplorerClientOptions) {
         const latencyMs = now() - startMs;
         return answer instanceof ExplorerError
           ? { result: answer, limits: rateHeaders({}), latencyMs }
-          : { result: pageOf(answer), limits: rateHeaders(answer.headers), latencyMs };
+          : { result: pageOf(answer), limits: limitsOf(answer), latencyMs };
       } finally {
         if (isRecheck) await dispatcher.destroy();
       }

@@ -336,6 +336,10 @@ function lowest(headers: Headers, name: string, isValid: (number: number) => boo
 
 export type RateHeaders = ReturnType<typeof rateHeaders>;
 
+/** What an answer states of the key; nothing, if something in front of the explorer sent it. */
+export const limitsOf = ({ headers, body }: Answer): RateHeaders =>
+  rateHeaders(isForeign(body) ? {} : headers);
+
 /** Longest wait that is believed: credits reset daily. */
 const longestWaitMs = 24 * 60 * 60 * 1000;
 

@@ -91,6 +91,19 @@ test('a header counts in any case of its name, and as often as it is sent', asyn
   expect(reports).toMatchObject([{ limits: { limit: 7 } }]);
 });
 
+test.each([200, 403, 503])(
+  'HTTP %i of something in front of the explorer states no limit of the key',
+  async (status) => {
+    const { baseUrl } = await serve((_request, response) => {
+      response.setHeader('x-ratelimit-limit', '1').setHeader('x-credits-remaining', '0');
+      response.writeHead(status).end('<html><title>Just a moment...</title></html>');
+    });
+    const { fail, reports } = start(baseUrl, { maxAttempts: 1 });
+    await fail();
+    expect(reports).toMatchObject([{ limits: { limit: null, creditsRemaining: null } }]);
+  },
+);
+
 test('an error of the budget ends the request before it is sent', async () => {
   const { baseUrl, requests } = await serve((_request, response) => response.end(page));
   const refusal = new Error('budget gone');
