@@ -73,7 +73,6 @@ async function measure(pool: Pool, { url, dataDirectory }: { url: string; dataDi
     hosts: [],
     status: async (ready) => statusNow(await ready(), pageItems),
     assets: webAssets,
-    works: false,
     version: 'bench',
     commandLine: (command) => command,
     now: () => performance.now(),

@@ -81,7 +81,6 @@ export async function servePage(
       hosts: http.hosts,
       status: (pool) => statusOrOutage(pool, explorer.pageSize),
       assets: webAssets,
-      works,
       version: packageVersion(),
       commandLine,
       now: () => performance.now(),

@@ -35,8 +35,6 @@ export interface HttpOptions extends Access {
   /** Never rejects: an outage is a status too. */
   readonly status: (pool: () => Promise<Pool>) => Promise<StatusDocument>;
   readonly assets: () => Promise<Assets>;
-  /** Whether health includes the beat of rounds. */
-  readonly works: boolean;
   readonly version: string;
   readonly commandLine: (command: string) => string;
   readonly bounds?: Partial<Limits>;
@@ -51,7 +49,7 @@ export class ListenError extends errorOf('listen') {}
 
 /** Serves the page, its JSON, health and metrics. @throws ListenError */
 export async function startHttp(options: HttpOptions) {
-  const { address, metricsAddress, token, hosts, works, version, now } = options;
+  const { address, metricsAddress, token, hosts, version, now } = options;
   if (token === null && !isLoopback(address)) throw new ListenError(tokenProblem(address));
   const reader = createReader();
   const pulse = createPulse(now);
@@ -73,7 +71,7 @@ export async function startHttp(options: HttpOptions) {
     servers.push(server);
     return { ...wanted, port: (server.address() as AddressInfo).port };
   };
-  const probes = probesOf(works ? pulse : null, snapshots);
+  const probes = probesOf(pulse, snapshots);
   const page = new Hono().use(headers(), uncached, knownHosts({ token, hosts }), ownSite);
   page.route('/', probes(token === null)).get('*', serveAssets(options.assets));
   if (token !== null) page.use(requireToken(token));
@@ -105,14 +103,14 @@ export async function startHttp(options: HttpOptions) {
 /** A round of a few seconds that takes this long hangs, in ms; a wait for the database ends sooner. */
 const stuckMs = 180_000;
 
-export type Pulse = ReturnType<typeof createPulse>;
+type Pulse = ReturnType<typeof createPulse>;
 
 /** Whether rounds still run; `now` is monotonic, in ms. */
 export function createPulse(now: () => number) {
   let beatMs: number | null = null;
   return {
     beat: () => void (beatMs = now()),
-    /** For `/healthz`. Healthy before the first round: the process serves. */
+    /** For `/healthz`. Healthy before the first round, and if nothing works: the process serves. */
     health() {
       const ageMs = beatMs === null ? null : now() - beatMs;
       return {
@@ -127,10 +125,10 @@ const tokenProblem = ({ host }: Address) =>
   `Other machines reach ${host}: put a token into EXPLORER_ETL_HTTP_TOKEN (or the path of a file that holds it into EXPLORER_ETL_HTTP_TOKEN_FILE), or listen on 127.0.0.1.`;
 
 /** @returns probes for readers of whole reasons, which may quote the explorer, and for others */
-const probesOf = (pulse: Pulse | null, snapshots: Snapshots) => (isOpen: boolean) =>
+const probesOf = (pulse: Pulse, snapshots: Snapshots) => (isOpen: boolean) =>
   new Hono()
     .get('/healthz', (context) => {
-      const health = pulse?.health() ?? { is_healthy: true, last_round_s: null };
+      const health = pulse.health();
       return context.json(health, health.is_healthy ? 200 : 503);
     })
     .get('/readyz', async (context) => {
@@ -202,7 +200,7 @@ const longestMs = 5_000;
 /** Maximum age of a scrape's read, in ms. */
 const recentMs = 60_000;
 
-export type Snapshots = ReturnType<typeof createSnapshots>;
+type Snapshots = ReturnType<typeof createSnapshots>;
 
 /** Reads the status once for all clients. `read` never rejects; `now` is monotonic, in ms. */
 export function createSnapshots(read: () => Promise<StatusDocument>, now: () => number) {

@@ -26,7 +26,6 @@ export async function servedPage(
           { type: 'text/javascript; charset=utf-8', body: `/* ${'x'.repeat(10_000)} */` },
         ],
       ]),
-    works: false,
     version: '1.2.3',
     commandLine: (command) => command,
     now: () => performance.now(),
