@@ -2,9 +2,9 @@ import type { SourceOptions } from '../app.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
 import { feedName } from '../lists/feed.ts';
 import { hasHistory, isBoundedBy } from '../lists/index.ts';
-import type { FeedSettings, ScopeBounds, Target } from '../lists/list.ts';
+import type { ScopeBounds, Target } from '../lists/list.ts';
 import { type OperationName, operationNames } from '../lists/registry.ts';
-import { configuredLanes, onlyFeeds, withSettings } from '../sync/feeds.ts';
+import { configuredLanes, onlyFeeds } from '../sync/feeds.ts';
 import { type Context, type Registry, UsageError } from './context.ts';
 import { readSettings } from './database.ts';
 import {
@@ -36,11 +36,9 @@ start read what is new. The same command resumes an interrupted backfill.`,
 }
 
 async function backfill(context: Context, options: BackfillOptions) {
-  const configured = readSettings(context, options);
-  requireApiKey(configured);
-  const bounds = boundsOfFlags(configured, options);
-  const { since } = bounds;
-  const settings = since === undefined ? configured : withHistory(configured, since);
+  const settings = readSettings(context, options);
+  requireApiKey(settings);
+  const bounds = boundsOfFlags(settings, options);
   const targets = (aimed: Settings) => historyTargets(aimed, options, bounds);
   // Refuses flags that choose no feed before a database opens. Others are not registered.
   const feeds = targets(settings).map(({ lane }) => feedName(lane));
@@ -85,10 +83,3 @@ function historyTargets(
 const oneOf = new Intl.ListFormat('en', { type: 'disjunction' });
 
 const canReadAgain = (operation: OperationName) => isBoundedBy(operation, 'again');
-
-/** Settings with earlier bounds, so that nothing after them counts as complete yet. */
-function withHistory(settings: Settings, since: string | null): Settings {
-  const extended = (own: FeedSettings & { readonly since?: string | null }) =>
-    own.since && (since === null || since < own.since) ? { ...own, since } : own;
-  return { ...settings, chains: withSettings(settings.chains, (_feed, own) => extended(own)) };
-}

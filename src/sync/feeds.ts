@@ -154,7 +154,7 @@ export const onlyFeeds = (chains: readonly ChainSettings[], feeds: readonly stri
   withSettings(chains, (feed, settings) => (feeds.includes(feedName(feed)) ? settings : null));
 
 /** The chains with other settings of each feed; null: without it. */
-export const withSettings = (
+const withSettings = (
   chains: readonly ChainSettings[],
   settingsOf: (feed: Feed, settings: FeedSettings) => FeedSettings | null,
 ): ChainSettings[] =>

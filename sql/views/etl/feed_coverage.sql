@@ -1,3 +1,24 @@
+create or replace function etl.reached_since(of_feed text, wanted_since timestamptz) returns bigint
+language sql stable
+begin atomic
+  select stop + 1
+  from (
+    select chain_id, operation, bottom, (scope ->> 'since')::timestamptz as since
+    from etl.walks
+    join etl.feeds using (feed, chain_id, operation)
+    where walks.feed = of_feed
+      and state = 'finished'
+      and walks.reason = 'since'
+      and (finished_at > since_doubted_at) is not false
+      and bottom is not null
+      and wanted_since >= (scope ->> 'since')::timestamptz
+    order by bottom desc
+  ) as walk, etl.since_stop(chain_id, operation, bottom, since) as stop
+  where stop is not null
+  order by bottom desc
+  limit 1;
+end;
+
 create or replace view etl.feed_coverage as
 select feeds.feed,
        lanes.covered * int8multirange(int8range(null, head.top)) as covered,
@@ -18,23 +39,7 @@ left join lateral (
            select range_agg(verified) from etl.coverage where coverage.feed = feeds.feed
          ) as covered,
          (select max(top) from etl.walks where walks.feed = feeds.feed) as highest,
-         (
-           select stop + 1
-           from (
-             select bottom, (scope ->> 'since')::timestamptz as since
-             from etl.walks
-             where walks.feed = feeds.feed
-               and state = 'finished'
-               and reason = 'since'
-               and (finished_at > feeds.since_doubted_at) is not false
-               and bottom is not null
-               and (feeds.settings ->> 'since')::timestamptz >= (scope ->> 'since')::timestamptz
-             order by bottom desc
-           ) as walk, etl.since_stop(feeds.chain_id, feeds.operation, bottom, since) as stop
-           where stop is not null
-           order by bottom desc
-           limit 1
-         ) as reached_since
+         etl.reached_since(feeds.feed, (feeds.settings ->> 'since')::timestamptz) as reached_since
 ) as lanes on true
 left join lateral (
   select top
@@ -48,3 +53,4 @@ left join lateral (
 where feeds.kind = 'newest-first';
 
 comment on view etl.feed_coverage is 'Per feed of a newest-first list, the blocks that etl.coverage has of its lanes, together: nothing above the newest block that the newest walk from the head met. reached_since: the lowest block that the configured since wants; null: no walk went beyond it. under_way: what live walks have yet to read, which is no gap, though it looks like one.';
+comment on function etl.reached_since is 'The lowest block that a since wants of a newest-first list; null: no walk went beyond it.';

@@ -36,12 +36,16 @@ export async function planGap({ list, tx, run, begun, at }: Planning): Planned {
 const gapShape = () => z.object({ from: z.number(), to: z.number() });
 type Gap = z.infer<ReturnType<typeof gapShape>>;
 
-/** The gaps in a feed's coverage, the newest first. */
-export const gapsOf = (tx: Queryable, feed: Feed) =>
+/** The gaps in a feed's coverage from a time on, the newest first: a command may want more than the configuration. */
+export const gapsOf = (tx: Queryable, feed: Feed, since: string | null = null) =>
   execute(tx).rows(gapShape)`
     select lower(gap)::float8 as "from", (upper(gap) - 1)::float8 as "to"
-    from etl.feed_gaps
-    where ${ofFeed(feed)} and is_open
+    -- Once, not for each gap.
+    from (
+      select *, etl.reached_since(feed, ${since}::timestamptz) as lowest
+      from etl.feed_coverage where ${ofFeed(feed)} offset 0
+    ) as own, etl.gaps_between(lowest, highest, covered, under_way)
+    where is_open
     order by gap desc
   `;
 
@@ -56,7 +60,7 @@ export async function gapsDue(
   { scope, id, ...feed }: Feed & { readonly scope: NewestFirstScope; readonly id: number | null },
   at: Date | 'at-once',
 ): Promise<WantedGap[]> {
-  const gaps = (await gapsOf(tx, feed)).flatMap((gap) => {
+  const gaps = (await gapsOf(tx, feed, scope.since ?? null)).flatMap((gap) => {
     const from = Math.max(gap.from, scope.from_block ?? 0);
     const to = Math.min(gap.to, scope.to_block ?? gap.to);
     return from > to ? [] : [{ from, to, top: gap.to }];

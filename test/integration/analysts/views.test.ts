@@ -56,7 +56,7 @@ test('explorer.gaps has a deleted batch and a ranking that was never read', asyn
   ).toMatchObject([{ from_block: '1', to_block: '3' }, { from_block: '5' }]);
 });
 
-test('a feed at rest has no gap, and what-is-missing leaves it out, as verify does', async () => {
+test('a feed that is not wanted has no gap, and what-is-missing leaves it out, as verify does', async () => {
   const { query, pool, db } = await copied();
   await query(`
     delete from explorer.read_batches where batch_number = 4; select etl.recount_batches('%');

@@ -95,7 +95,7 @@ test('an error of a full disk says to free some space', () => {
 });
 
 describe('the lock of a start', () => {
-  test('needs no room on a full disk, on which a command still reads', async () => {
+  test('needs no space on a full disk, on which a command still reads', async () => {
     const directory = await initializedDirectory();
     await startEmbeddedPostgres({ directory, settings });
     const module = import.meta.resolve('../../../src/postgres/postgres.ts');

@@ -36,12 +36,18 @@ test('a file that names a list ends the bounds of the commands before it', async
   expect(await query('select target from etl.feeds')).toEqual([{ target: null }]);
 });
 
-test('a command can read history before the configured since, without a live run', async () => {
-  const { run, query } = await world({ 'user-operations': { since: timeAt(0.7) } });
+test.each([
+  ['backfill', []],
+  ['sync', [{ lane: 'live' }]],
+])('%s can read history before the configured since', async (command, others) => {
+  const { run, query, open } = await world({ 'user-operations': { since: timeAt(0.7) } });
   await run('sync');
 
-  const { requests } = await run('backfill', '--since', timeAt(0.3));
+  const { requests } = await run(command, '--since', timeAt(0.3));
 
   expect(requests).toBeGreaterThanOrEqual(Math.floor(pagesAfter(0.3) - pagesAfter(0.7)));
-  expect(await query(`select from etl.runs where lane = 'live'`)).toEqual([]);
+  expect(await query(`select lane from etl.runs where lane = 'live'`)).toEqual(others);
+  // The target is still that of the file.
+  expect(await open()).toEqual([]);
+  expect((await run('sync')).requests).toBeLessThanOrEqual(2);
 });
