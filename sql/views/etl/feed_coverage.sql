@@ -1,5 +1,6 @@
+-- Analysts may not read walks: views of schema explorer call it.
 create or replace function etl.reached_since(of_feed text, wanted_since timestamptz) returns bigint
-language sql stable
+language sql stable security definer set search_path = pg_catalog, pg_temp
 begin atomic
   select stop + 1
   from (
