@@ -58,7 +58,10 @@ export function createPageReader(secrets: readonly string[], redact: (text: stri
     try {
       return read(answer);
     } catch (error) {
-      return failureIn(error);
+      const { failure, status, detail } = failureIn(error);
+      // Also an HTTP 200 that is no page may state a wait.
+      const stated = retryAfterMs(answer.status, answer.headers, Date.now());
+      return new ExplorerError({ failure, status, detail, retryAfterMs: stated });
     }
   };
 }
@@ -92,12 +95,7 @@ function refusalOf(answer: Answer, redact: (text: string) => string): ExplorerEr
     status >= 300 && status < 400 && location !== undefined
       ? `redirected to ${excerpt(targetHost(redact(location), origin), redact)}, not followed`
       : describeBody(body, redact);
-  return new ExplorerError({
-    failure: classify(status, body),
-    status,
-    detail,
-    retryAfterMs: retryAfterMs(status, headers, Date.now()),
-  });
+  return new ExplorerError({ failure: classify(status, body), status, detail });
 }
 
 const targetHost = (location: string, origin: string): string =>

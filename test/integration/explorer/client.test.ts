@@ -127,6 +127,19 @@ test('429 waits as requested, and is tried eight times', async () => {
   expect(waits).toEqual(Array.from({ length: 7 }, () => 2000));
 });
 
+test.each([
+  ['an error', '{"message":"Slow down."}'],
+  ['other JSON', '{"status":"busy"}'],
+  ['a cut page', page.slice(0, -1)],
+])('an HTTP 200 with %s waits as requested', async (_what, body) => {
+  const { baseUrl } = await serve((_request, response) => {
+    response.setHeader('retry-after', '3').end(body);
+  });
+  const { fail, waits } = start(baseUrl, { maxAttempts: 2 });
+  expect(await fail()).toMatchObject({ failure: 'envelope-invalid', retryAfterMs: 3000 });
+  expect(waits).toEqual([3000]);
+});
+
 test('a redirect is not followed and its detail names the host alone', async () => {
   const elsewhere = await serve((_request, response) => response.end(page));
   const { baseUrl, requests } = await serve((request, response) => {
