@@ -275,6 +275,8 @@ export function parseBody(
   if (excess !== null) throw notPage(excess);
   const text = body.toString('utf8').replace(/^\uFEFF/u, '');
   try {
+    // Outside a string it makes the body no JSON, which the text without it may be.
+    if (text.includes('\\u0000')) JSON.parse(text);
     return parseExactly(text.includes('\\u') ? text.replace(escapes, storable) : text);
   } catch {
     // A SyntaxError quotes the body, so it is not the cause.

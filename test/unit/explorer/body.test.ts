@@ -36,6 +36,13 @@ test('an escaped backslash before u0000 is text', () => {
   expect(parse(String.raw`{"a":"\\u0000"}`)).toEqual({ a: String.raw`\u0000` });
 });
 
+test.each([
+  ['between fields', String.raw`{"items":[],\u0000"next_page_params":null}`],
+  ['within a number', String.raw`{"items":[1\u00002],"next_page_params":null}`],
+])('a NUL escape %s is no JSON', (_where, text) => {
+  expect(refusal(text).detail).toBe(`the body is not JSON: ${text}`);
+});
+
 test('of escapes next to each other only what Postgres refuses changes', () => {
   expect(
     parse(String.raw`["\\\u0000\n\u00e9\ud83d\u0041","\ud83d\ud83d\ude00\ude00\uDBFF\uDFFF"]`),
