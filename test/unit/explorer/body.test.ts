@@ -43,6 +43,11 @@ test.each([
   expect(refusal(text).detail).toBe(`the body is not JSON: ${text}`);
 });
 
+test('an escape of a surrogate with a capital U is no JSON', () => {
+  const text = String.raw`{"items":["\ud800\UD800"],"next_page_params":null}`;
+  expect(refusal(text).detail).toBe(`the body is not JSON: ${text}`);
+});
+
 test('of escapes next to each other only what Postgres refuses changes', () => {
   expect(
     parse(String.raw`["\\\u0000\n\u00e9\ud83d\u0041","\ud83d\ud83d\ude00\ude00\uDBFF\uDFFF"]`),
