@@ -12,9 +12,10 @@ end;
 
 create or replace view etl.feed_gaps as
 select feed, gap, is_open
--- Once, not for each gap.
-from (select * from etl.feed_coverage offset 0) as own,
-     etl.gaps_between(reached_since, highest, covered, under_way);
+from etl.feed_coverage,
+     -- Once, not for each gap. Only this: for one feed, the coverage of others is not read.
+     lateral (select under_way as under_way_now offset 0) as live,
+     etl.gaps_between(reached_since, highest, covered, under_way_now);
 
 comment on view etl.feed_gaps is 'Per feed of a newest-first list, the wanted blocks below the covered top that no walk verifies. Unwanted are those below the place at which a walk went beyond since, and no others. is_open: no live walk is on its way there.';
 comment on function etl.gaps_between is 'The blocks from the lowest one to the highest that are not covered, and whether no live walk is on its way there.';
