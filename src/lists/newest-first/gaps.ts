@@ -37,7 +37,7 @@ const gapShape = () => z.object({ from: z.number(), to: z.number() });
 type Gap = z.infer<ReturnType<typeof gapShape>>;
 
 /** The gaps in a feed's coverage from a time on, the newest first: a command may want more than the configuration. */
-export const gapsOf = (tx: Queryable, feed: Feed, since: string | null = null) =>
+export const gapsOf = (tx: Queryable, feed: Feed, since: string | null) =>
   execute(tx).rows(gapShape)`
     select lower(gap)::float8 as "from", (upper(gap) - 1)::float8 as "to"
     -- Once, not for each gap.

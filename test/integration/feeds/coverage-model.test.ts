@@ -166,7 +166,12 @@ test('coverage and its gaps are those of a plain set of block numbers', async ()
       const all = Array.from({ length: Math.max(0, highestOf(walked)) }, (_, block) => block);
       const lowest = lowestWanted(walked, stored, since);
       const gaps = runs(all.filter((block) => block >= lowest && !verified.has(block)));
-      expect(await gapsOf(database.db, feed)).toEqual(gaps.toReversed());
+      const wanted = since === null ? null : timeOf(since);
+      expect(await gapsOf(database.db, feed, wanted)).toEqual(gaps.toReversed());
+      const ofFile = await database.query(`
+        select lower(gap)::int as "from", upper(gap)::int - 1 as "to"
+        from etl.feed_gaps where is_open order by 1`);
+      expect(ofFile).toEqual(gaps);
     }),
     { numRuns },
   );
