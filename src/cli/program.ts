@@ -157,8 +157,11 @@ function explainOf(command: Command, { program }: World): Registry['explain'] {
 function withoutHelp(args: readonly string[]): readonly string[] {
   const [first, ...others] = args;
   if (first !== 'help') return args;
-  const isKnown = others.length === 0 || commands.some(({ name }) => name === others[0]);
-  return isKnown ? [...others, '--help'] : others;
+  // A flag may come before the command, which must not run.
+  const isUnknown = others
+    .slice(0, 1)
+    .some((word) => !word.startsWith('-') && !commands.some(({ name }) => name === word));
+  return isUnknown ? others : [...others, '--help'];
 }
 
 /** Also works for flags that the parser refused. */

@@ -267,6 +267,11 @@ describe('help', () => {
     expect(stdout).toContain('explorer-etl help');
   });
 
+  test('of a command after a flag does not run it', async () => {
+    const { stdout } = await call(['feeds', '--help']);
+    expect(await call(['help', '--quiet', 'feeds'])).toMatchObject({ stdout, code: 0 });
+  });
+
   test('of the program names every command', async () => {
     const { code, stdout } = await call(['--help']);
     const listed = [...stdout.matchAll(/^ {2}([a-z]+)(?: \[\w+\])* {2,}/gm)].map(
