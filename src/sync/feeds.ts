@@ -228,7 +228,10 @@ function mismatchMessage(others: readonly ClaimedFeed[], origin: string): string
   return `${lines.join('; ')}; the explorer is now ${printable(origin)}. Set EXPLORER_BASE_URL or explorer.base_url as it was, use another database, or say with --same-data, once, that both serve the same chains.`;
 }
 
-/** The chains with each feed's bounds: those of this command, else the file's, else those of the last command without a file. */
+/**
+ * The chains with each feed's bounds: those of this command, else the file's, else those of the last command without a
+ * file. A command that names no file reads no further back than the one that set the feed's since.
+ */
 export async function withTargets(
   db: Database,
   { configFile, chains }: Pick<Settings, 'configFile' | 'chains'>,
@@ -237,7 +240,8 @@ export async function withTargets(
   const rows = await execute(db).rows(() =>
     z.object({ feed: z.string(), target: z.record(z.string(), z.unknown()) }),
   )`
-    select feed, target from etl.feeds where target is not null
+    select feed, coalesce(target, jsonb_strip_nulls(jsonb_build_object('since', settings -> 'since'))) as target
+    from etl.feeds
   `;
   const stored = new Map(rows.map(({ feed, target }) => [feed, target]));
   return withSettings(chains, (feed, settings) => {

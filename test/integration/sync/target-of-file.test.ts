@@ -51,3 +51,23 @@ test.each([
   expect(await open()).toEqual([]);
   expect((await run('sync')).requests).toBeLessThanOrEqual(2);
 });
+
+test.each(['sync', 'backfill', 'repair'])(
+  '%s without the file reads no further back than the file wants',
+  async (command) => {
+    const { run, query, ...bare } = await world();
+    const named = await world({ 'user-operations': { since: timeAt(0.7) } }, { ...bare });
+    await named.run('sync');
+    if (command === 'repair') {
+      await query(`
+        update etl.walks
+        set verified = verified - int8multirange(int8range((bottom + top) / 2, (bottom + top) / 2 + 3))
+        where top is not null`);
+    }
+
+    const { requests } = await run(command, ...flags('user-operations'));
+
+    expect(requests).toBeLessThanOrEqual(4);
+    expect(await named.open()).toEqual([]);
+  },
+);
