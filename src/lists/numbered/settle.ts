@@ -29,7 +29,7 @@ export async function judgeBatchEnd(
 ): Promise<EndVerdict> {
   const { batch } = claim.scope;
   const isOdd = claim.rows.length + claim.quarantined === 0 && claim.entry !== 'head';
-  const [bottom] = claim.rows.toSorted((a, b) => (a.height ?? 0) - (b.height ?? 0));
+  const [bottom] = claim.rows.toSorted((a, b) => (a.height ?? Infinity) - (b.height ?? Infinity));
   const own = isOfBatch(list, claim);
   const { lowest, stored, is_verified, is_lowest } = await execute(db).one(storedBelowShape)`
     select lowest::float8 as lowest,
