@@ -64,6 +64,7 @@ const withMoreCases = [
   'test/integration/sync/fallen-evidence.test.ts',
   'test/integration/sync/repair.test.ts',
   'test/integration/sync/repeat.test.ts',
+  'test/integration/sync/target-of-file.test.ts',
   'test/integration/sync/truth.test.ts',
   'test/integration/sync/wrong-times.test.ts',
 ];

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { PlanDocument } from '../../../src/status/plan.ts';
+import { inLong } from '../../harness/long-cases.ts';
 import { pagesAfter, timeAt } from './program.ts';
 import { beyondSince, flags, world } from './target-scene.ts';
 
@@ -36,9 +37,9 @@ test('a file that names a list ends the bounds of the commands before it', async
   expect(await query('select target from etl.feeds')).toEqual([{ target: null }]);
 });
 
-test.each([
-  ['backfill', []],
+test.each<readonly [string, readonly object[]]>([
   ['sync', [{ lane: 'live' }]],
+  ...inLong<[string, object[]]>(['backfill', []]),
 ])('%s can read history before the configured since', async (command, others) => {
   const { run, query, open } = await world({ 'user-operations': { since: timeAt(0.7) } });
   await run('sync');
@@ -52,7 +53,7 @@ test.each([
   expect((await run('sync')).requests).toBeLessThanOrEqual(2);
 });
 
-test.each(['sync', 'backfill', 'repair'])(
+test.each(['repair', ...inLong('sync', 'backfill')])(
   '%s without the file reads no further back than the file wants',
   async (command) => {
     const { run, query, ...bare } = await world();
