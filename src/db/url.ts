@@ -2,10 +2,13 @@
 export const parseUrl = (url: string): URL =>
   URL.parse(url) ?? new URL(url.replace('@/', '@nowhere.invalid/'));
 
-/** The password in a URL's login or parameters, decoded; null: it has none. */
+/** The password in a URL's login or parameters, decoded: of several the last, as node-postgres; null: it has none. */
 export function passwordOf(url: string): string | null {
   const { password, searchParams } = parseUrl(url);
-  return searchParams.get('password') ?? (password === '' ? null : decodeURIComponent(password));
+  return (
+    searchParams.getAll('password').at(-1) ??
+    (password === '' ? null : decodeURIComponent(password))
+  );
 }
 
 /** Those of libpq but `allow`, and node-postgres' own. */

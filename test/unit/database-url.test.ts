@@ -52,6 +52,7 @@ test('a connection that fails for another reason names no remedy for TLS', () =>
 test.each([
   ['postgres://u:sw%2Fordfish@h/d', ['sw%2Fordfish', 'sw/ordfish']],
   ['postgres://u@h/d?password=sw%2Fordfish', ['sw/ordfish']],
+  ['postgres://u@h/d?password=swordfish&password=catfishes', ['catfishes']],
   ['postgres://u@h/d', []],
 ])('the passwords of %s are masked', (url, passwords) => {
   expect(passwordsOf(url)).toEqual(passwords);
