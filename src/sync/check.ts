@@ -46,7 +46,7 @@ export function judgePage(page: ServedPage, { walk, reader, step }: RecheckConte
   const isOther =
     borders !== null && lacksEntry(places, borders) && namedBy(list, step.cursor) !== null;
   const emptyRun = facts.items === 0 ? step.emptyRun + 1 : 0;
-  // An empty page is as old as the one before.
+  // An empty page has no time: it neither ends a walk at `since`, nor changes how old the page before is.
   const isPast = facts.items === 0 ? step.isOlder : isOlder(order, walk.scope.since);
   const end =
     judgeArrival(walk.scope, step, order, facts.items) ??
@@ -56,7 +56,7 @@ export function judgePage(page: ServedPage, { walk, reader, step }: RecheckConte
       unreadable: envelope.unreadable,
       pages: step.sequence + 1,
       emptyRun,
-      isPastSince: isPast && step.isOlder,
+      isPastSince: facts.items > 0 && isPast && step.isOlder,
       lowest: lowestOf(order),
       floor: reader.floor(),
       showsKnown: places.some(
