@@ -103,19 +103,20 @@ export async function itemAbove(
   `;
 }
 
-/** Those of some stored items that a page in order wrote: the others are no evidence. */
+/** Those of some stored items that are evidence: their pages wrote some items in order. */
 export async function confirmed<Item extends { readonly page_id: string }>(
   db: Queryable,
   items: readonly Item[],
 ): Promise<Item[]> {
-  const disordered = await execute(db).values(z.string)`
+  const foreign = await execute(db).values(z.string)`
     select id from etl.pages
-    where id = any(${sql.param(items.map(({ page_id }) => page_id))}::bigint[]) and not is_ordered
+    where id = any(${sql.param(items.map(({ page_id }) => page_id))}::bigint[])
+      and not is_ordered and misplaced is null
   `;
-  return items.filter(({ page_id }) => !disordered.includes(page_id));
+  return items.filter(({ page_id }) => !foreign.includes(page_id));
 }
 
-/** Whether one of some items is stored, and a page in order wrote it. */
+/** Whether one of some items is stored, and is evidence. */
 export async function sharesStored(
   list: OrderedOperation,
   db: Queryable,

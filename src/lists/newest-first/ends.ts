@@ -84,7 +84,7 @@ async function judgePromise(
 /** Stored items that are compared together: nearly all are evidence. */
 const comparedAtOnce = 101;
 
-/** Stored items below `end` that ordered pages wrote. Citus cannot join spread items with pages. */
+/** Stored items below `end` that are evidence. Citus cannot join spread items with pages. */
 async function evidenceBelow(
   list: NewestFirstOperation,
   db: Queryable,

@@ -115,8 +115,14 @@ describe('an empty page at a cursor that names an operation', () => {
 describe('a list that ends above stored operations for a while', () => {
   const shorter = 0.5 * rows;
 
-  async function truncated(left: number) {
-    const world = await copiedList({}, oneEach(1, rows));
+  /** The first copy is of a list that lies, until it is complete. */
+  async function truncated(left: number, lie: PageLie = honestly) {
+    const world = await lyingList(oneEach(1, rows));
+    world.list.lie = lie;
+    await world.sync();
+    world.list.lie = honestly;
+    await world.sync();
+    await world.expectComplete();
     const all = world.list.operations;
     world.list.operations = all.filter(({ block }) => block > rows - left);
     const restore = () => (world.list.operations = all);
@@ -146,6 +152,23 @@ describe('a list that ends above stored operations for a while', () => {
 
     expect(await removed()).toEqual([]);
     expect((await open()).join()).toMatch(/truncated: .*it ends at block 58/u);
+  });
+
+  test('removes none of them if each page that showed them had an item out of order', async () => {
+    const lastTooLow: PageLie = ({ items, ...page }) => ({
+      ...page,
+      items: items.map((item, at) =>
+        at === pageSize - 1
+          ? { ...item, block_number: String(Number(item['block_number']) - 3) }
+          : item,
+      ),
+    });
+    const { sync, open, removed } = await truncated(shorter, lastTooLow);
+
+    await sync({ again: true });
+
+    expect(await removed()).toEqual([]);
+    expect((await open()).join()).toContain('more than 10 items are stored below');
   });
 
   test('is accepted once a person marks the others as removed', async () => {
