@@ -122,7 +122,7 @@ export interface PageInWalk<Walk extends Scope = Scope> {
 }
 
 export interface WalkEndContext<Walk extends Scope = Scope> extends WalkContext<Walk> {
-  /** The height down to which the list was read whole: 0 at its end, else that of the known block. */
+  /** The height down to which the list was read whole: at its end 0 or the walk's stop height, else that of the known block. */
   readonly readDownTo: number;
   /** Whether its pages follow each other without a cut, and are in order. */
   readonly isUnbroken: boolean;

@@ -157,9 +157,9 @@ function untilLoop(
   return { kept: read, end: read.at(-1)?.end ?? null };
 }
 
-/** The height down to which an ended walk has read its list whole; null where nothing is concluded. */
-function readDownTo({ scope }: WalkRow, end: WalkEnd | null): number | null {
-  if (end?.is === 'end') return 0;
+/** The height down to which an ended walk has read its list whole; null where nothing is concluded. Below its floor, others read. */
+function readDownTo({ scope, floor }: WalkRow, end: WalkEnd | null): number | null {
+  if (end?.is === 'end') return floor ?? 0;
   return end?.is === 'bound' && end.bound === 'known' ? (scope.known?.height ?? null) : null;
 }
 

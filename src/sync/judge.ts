@@ -64,13 +64,14 @@ export interface Progress
 export function judgeProgress(scope: Scope, progress: Progress): WalkEnd | null {
   const { cursor_in, cursor_out, unreadable, pages, emptyRun, lowest, floor } = progress;
   if (unreadable !== null) return failedBy(`cursor unreadable: ${unreadable}`);
-  if (cursor_out === null) return { is: 'end' };
+  // Past the floor, not at it: the floor's block may go on on the next page.
+  const isPastFloor = floor !== null && lowest !== null && lowest < floor;
+  if (cursor_out === null) return isPastFloor ? boundBy('floor') : { is: 'end' };
   if (sameCursor(cursor_in, cursor_out)) return cursorLoop;
   if (emptyRun >= emptyPagesLimit) return failedBy(`${emptyPagesLimit} empty pages in a row`);
   // Before the floor: where the pages fall as they did, nothing is read twice.
   if (scope.until !== undefined && sameCursor(cursor_out, scope.until)) return boundBy('until');
-  // Past the floor, not at it: the floor's block may go on on the next page.
-  if (floor !== null && lowest !== null && lowest < floor) return boundBy('floor');
+  if (isPastFloor) return boundBy('floor');
   if (progress.isPastSince) return boundBy('since');
   if (progress.showsKnown) return boundBy('known');
   return scope.max_pages !== undefined && pages >= scope.max_pages ? boundBy('max-pages') : null;
@@ -145,7 +146,7 @@ type CoveredPage = Pick<NormalisedPage, 'order' | 'items'> &
 /** What pages add to their walk's coverage, if its list has an order that gives coverage. */
 export function coverPages(
   order: ListOrder | null,
-  walk: Pick<WalkRow, 'range_top' | 'cuts' | 'empty_run'>,
+  walk: Pick<WalkRow, 'range_top' | 'cuts' | 'empty_run' | 'floor'>,
   read: Readonly<{
     pages: readonly CoveredPage[];
     end: WalkEnd | null;
@@ -161,7 +162,7 @@ export function coverPages(
   const emptyRun =
     read.pages.at(-2)?.items === 0 ? 1 : read.pages.length === 1 ? walk.empty_run : 0;
   if (skipsUnknown(order, last, emptyRun)) return cutRange(coverage);
-  return coverEnd(coverage, last.order ? claimedBy(last.order) : []);
+  return coverEnd(coverage, last.order ? claimedBy(last.order) : [], walk.floor ?? 0);
 }
 
 /** Whether an empty end may lie far below the page before: nothing joins the two if its cursor names no item, or an empty page is between. */
@@ -208,10 +209,14 @@ export function coverPage(before: CoverageState, order: PageOrder, items: number
   return { rangeTop: goesOn ? top : null, covered, cuts: cuts + (goesOn ? 0 : 1) };
 }
 
-/** Coverage where the list ends, if the end is believed: nothing is below but what its page claims. */
-export function coverEnd(before: CoverageState, claimed: readonly number[]): CoverageState {
+/** Coverage where the list ends, if the end is believed: nothing is below, down to `floor`, but what its page claims. */
+export function coverEnd(
+  before: CoverageState,
+  claimed: readonly number[],
+  floor: number,
+): CoverageState {
   const covered = [...before.covered];
-  addRange(covered, [before.rangeTop, -1], claimed);
+  addRange(covered, [before.rangeTop, floor - 1], claimed);
   return { ...before, covered };
 }
 

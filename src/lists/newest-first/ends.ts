@@ -194,7 +194,7 @@ const goneOf = (tx: Queryable, rows: readonly UnplacedItem[]) =>
                else int8range(coalesce(pages.bottom, pages.top), pages.top, '[]') <@ covered end
   `;
 
-/** A believed end removes what is stored below it, unless the walk met disorder. */
+/** A believed end removes what is stored below it, down to where others read, unless the walk met disorder. */
 export async function removeBelow(
   list: NewestFirstOperation,
   tx: Transaction,
@@ -210,7 +210,8 @@ export async function removeBelow(
     update ${placeColumns(list).table} as t
     set removed_at = present.at, updated_at = present.at, page_id = ${walk.page_id}
     from present
-    where ${listedBelow(list, walk.chain_id, end)} and page_id < ${walk.page_id}
+    where ${listedBelow(list, walk.chain_id, end)} and ${placeColumns(list).height} >= ${walk.readDownTo}
+      and page_id < ${walk.page_id}
   `);
   return null;
 }

@@ -63,8 +63,9 @@ test('consecutive pages verify the range from the second item to the last that t
 
 test('the end of a list verifies all below, except blocks that misplaced items of its page name', () => {
   const before = walk([{ blocks: [9, 8, 7, 6] }, { blocks: [5, 4] }]);
-  expect(blocksOf(coverEnd(before, []))).toEqual(range(0, 7));
-  expect(blocksOf(coverEnd(before, [2]))).toEqual([0, 1, ...range(3, 7)]);
+  expect(blocksOf(coverEnd(before, [], 0))).toEqual(range(0, 7));
+  expect(blocksOf(coverEnd(before, [2], 0))).toEqual([0, 1, ...range(3, 7)]);
+  expect(blocksOf(coverEnd(before, [], 4))).toEqual(range(4, 7));
 });
 
 test('the block that an out-of-order item names is open, above its position and below', () => {

@@ -39,6 +39,11 @@ describe('a walk', () => {
     ['continues after the first page, which has no cursor', { cursor_in: null, pages: 1 }, null],
     ['continues at its stop height', { floor: 1000 }, null],
     ['ends below its stop height', { floor: 1001 }, bound('floor')],
+    [
+      'ends below its stop height where the list ends, too',
+      { floor: 1001, cursor_out: null },
+      bound('floor'),
+    ],
     ['ends at the block below which everything is known', { showsKnown: true }, bound('known')],
     ['ends at the end of the list above that block', { showsKnown: true, cursor_out: null }, end],
     ['ends where another walk began', {}, bound('until'), { until }],
