@@ -11,6 +11,8 @@ export interface Cost {
   readonly programCpuMs: number;
   readonly postgresCpuMs: number | null;
   readonly peakRssBytes: number;
+  /** Of the program, from its start to its end. */
+  readonly processCpuMs: number;
 }
 
 /** How many rows, how many different ones, and a sum of their digests. */
@@ -31,7 +33,14 @@ export interface Measured {
   readonly killed: { readonly requests: number; readonly rows: Rows };
   /** The part of the requests that the key allowed. */
   readonly keyShare: number;
+  /** Processor time of both in a run that finds nothing new, from its start to its end. */
+  readonly nothingNewMs: number;
+  /** A shorter list of an explorer that takes a while to answer. */
+  readonly slow: Cost;
 }
+
+/** The list of the slow explorer, and how long each of its answers takes. */
+export const slowCase = { pages: 200, latencyMs: 50 } as const;
 
 /** What the service charges for a page of a list. */
 const creditsPerRequest = 20;
@@ -55,6 +64,16 @@ const figuresOf = (rows: number, truth: string | undefined): Readonly<Record<str
     'Postgres, µs/row': [
       'the processor time of all of its processes meanwhile',
       ({ copied }) => perRow(copied.postgresCpuMs),
+    ],
+    [`µs/row behind ${slowCase.latencyMs} ms`]: [
+      `the sum of both, for ${slowCase.pages} pages of an explorer that takes ${slowCase.latencyMs} ms to answer`,
+      ({ slow }) =>
+        ((slow.programCpuMs + (slow.postgresCpuMs ?? Number.NaN)) * 1_000) /
+        (slowCase.pages * pageSize),
+    ],
+    'fixed, s': [
+      'processor time of both in a run that finds nothing new, from its start to its end',
+      ({ nothingNewMs }) => nothingNewMs / 1_000,
     ],
     'peak MB': ['memory of the largest process', ({ copied }) => copied.peakRssBytes / 2 ** 20],
     'credits/M rows': [

@@ -14,7 +14,7 @@ import { parseArgs, promisify } from 'node:util';
 import { interruptSignal } from './child.ts';
 import { apiKey, chainOf, pageSize, withExplorer, type Explorer } from './explorer.ts';
 import { clusterCpuMs, describeMachine } from './machine.ts';
-import { tableOf, writePage, type Cost, type Measured, type Rows } from './peers-page.ts';
+import { slowCase, tableOf, writePage, type Cost, type Measured, type Rows } from './peers-page.ts';
 import { withServer, type Server } from './server.ts';
 import { measureSync } from './sync.ts';
 import { withClient } from '../test/harness/client.ts';
@@ -89,7 +89,7 @@ async function prepare(server: Server): Promise<ReadonlyMap<string, Contender>> 
   return contenders;
 }
 
-/** One copy at full speed, one that is killed in its middle, and one at the rate of a key. */
+/** A copy at full speed, one that is killed in its middle, one at a key's rate, one with nothing to do, and a slow one. */
 async function measure(server: Server, contender: Contender): Promise<Measured> {
   const { table } = contender;
   const copied = await withPlace(server, { of: pages, latencyMs }, async (place, requests) => {
@@ -105,7 +105,17 @@ async function measure(server: Server, contender: Contender): Promise<Measured> 
   const keyPages = keySeconds * rate;
   const atRate = { of: keyPages, latencyMs: Math.max(latencyMs, 20), rate };
   const key = await withPlace(server, atRate, (place) => contender.copy(place, signal));
-  return { copied, killed, keyShare: keyPages / (rate * (key.walkMs / 1_000)) };
+  const keyShare = keyPages / (rate * (key.walkMs / 1_000));
+  const nothingNewMs = await withPlace(server, { of: 1, latencyMs }, async (place) => {
+    await contender.copy(place, signal);
+    const before = clusterCpuMs(server.dataDirectory) ?? Number.NaN;
+    const { processCpuMs } = await contender.copy(place, signal);
+    return processCpuMs + (clusterCpuMs(server.dataDirectory) ?? Number.NaN) - before;
+  });
+  const { pages: of, latencyMs: slowMs } = slowCase;
+  const slowWorld = { of, latencyMs: slowMs };
+  const slow = await withPlace(server, slowWorld, (place) => contender.copy(place, signal));
+  return { copied, killed, keyShare, nothingNewMs, slow };
 }
 
 /** Kills a copy once half of the list was requested. */
@@ -162,9 +172,9 @@ async function ourselves({ dataDirectory }: Server): Promise<Contender> {
     const memoryAtPages = requestsPerSecond === 0 ? [pages] : [];
     const input = { databaseUrl: database, dataDirectory, explorerUrl: explorer, memoryAtPages };
     const limited = requestsPerSecond === 0 ? input : { ...input, requestsPerSecond };
-    const { walkMs, nodeCpuMs, postgresCpuMs, memory } = await measureSync(limited, stop, program);
+    const { nodeCpuMs, memory, ...cost } = await measureSync(limited, stop, program);
     const peakRssBytes = memory.at(-1)?.peakRssBytes ?? 0;
-    return { walkMs, programCpuMs: nodeCpuMs, postgresCpuMs, peakRssBytes };
+    return { ...cost, programCpuMs: nodeCpuMs, peakRssBytes };
   };
   const verify = async (database: string) => {
     const begun = performance.now();

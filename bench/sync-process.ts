@@ -46,7 +46,7 @@ const targets = configuredLanes(settings.chains).flatMap(({ lane, scope }) =>
   scope === null ? [] : [{ lane, scope }],
 );
 const results = await syncOnce(targets, watched, new AbortController().signal);
-const { user, system } = process.cpuUsage(start.cpu);
+const used = process.cpuUsage(start.cpu);
 const postgresMs = clusterCpuMs(input.dataDirectory);
 await engine.close();
 await database.pool.end();
@@ -57,12 +57,17 @@ tellParent({
   pages,
   walkMs: lastCommitMs - start.ms,
   commandMs: performance.now(),
-  nodeCpuMs: (user + system) / 1000,
+  nodeCpuMs: cpuMs(used),
+  processCpuMs: cpuMs(process.cpuUsage()),
   postgresCpuMs:
     start.postgresMs === null || postgresMs === null ? null : postgresMs - start.postgresMs,
   memory,
 } satisfies SyncMeasure);
 process.disconnect();
+
+function cpuMs({ user, system }: NodeJS.CpuUsage): number {
+  return (user + system) / 1000;
+}
 
 /** `maxRSS` is in kilobytes. */
 function sampleMemory(atPages: number): MemorySample {

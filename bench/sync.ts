@@ -28,6 +28,8 @@ export interface SyncMeasure {
   readonly commandMs: number;
   /** Processor time from the first request on. */
   readonly nodeCpuMs: number;
+  /** The same from the start of the process. */
+  readonly processCpuMs: number;
   /** The same of all of Postgres's processes; null if the system does not report it. */
   readonly postgresCpuMs: number | null;
   readonly memory: readonly MemorySample[];

@@ -18,6 +18,7 @@ class Measure:
                 {
                     "walkMs": 1000 * (time.monotonic() - self.started),
                     "programCpuMs": 1000 * (cpu_seconds() - self.cpu),
+                    "processCpuMs": 1000 * cpu_seconds(),
                     # Of the largest process: Linux counts in kilobytes.
                     "peakRssBytes": 1024 * max(own, children),
                 }
