@@ -69,7 +69,7 @@ async function nextAbove(
   const missed = misses.filter((batch) => batch > newest && !listed.includes(batch)).length;
   if (missed >= (isNew ? gapsPassed : 1)) return null;
   if (!isNew) {
-    const number = newest + offsetOf(await pollsBefore(tx, run, base));
+    const number = nextOfPolls(newest, await probedBefore(tx, run, base));
     return begun.includes(number) ? null : number;
   }
   let number = newest + 1;
@@ -77,17 +77,18 @@ async function nextAbove(
   return number;
 }
 
-/** How many earlier runs have polled above the latest batch for nothing since it last grew. */
-async function pollsBefore(tx: Transaction, run: NumberedRun, base: number): Promise<number> {
-  const polls = await execute(tx).value(z.number)`
-    select count(distinct run_id)::float8
+/** The numbers above the newest batch that earlier runs have probed for nothing since it last grew, with the last of these runs. */
+async function probedBefore(tx: Transaction, run: NumberedRun, base: number) {
+  const probes = await execute(tx).rows(() => z.object({ batch: z.number(), run: z.number() }))`
+    select batch::float8 as batch, max(run_id)::float8 as run
     from etl.walks
     where ${ofFeed(run)} and lane = 'live' and run_id < ${run.id} and state = 'finished' and batch > ${base}
       and run_id > coalesce((
         select max(run_id) from etl.walks where ${ofFeed(run)} and batch = ${base} and inserted > 0
       ), 0)
+    group by batch
   `;
-  return polls ?? 0;
+  return new Map(probes.map((probe) => [probe.batch, probe.run]));
 }
 
 /** Empty numbers in a row that end a search: at 3 % of gaps, three happen once in 37,000 places. */
@@ -129,12 +130,19 @@ function runLength(misses: ReadonlySet<number>, start: number): number {
   return length;
 }
 
-/** Offsets to probe while the next number stays empty: numbering goes on behind any gap. */
+/** Behind the next number, what is probed while that stays empty: numbering goes on behind any gap. */
 const offsets = [2, 3, 4, 5, 6, 7, 8, 16, 32, 64, 128, 256, 512];
 
-/** Where the nth poll goes, from 0: 1, 2, 1, 3, 1, 4 …, in case the number right above is a gap. */
-const offsetOf = (poll: number): number =>
-  poll % 2 === 0 ? 1 : (offsets[((poll - 1) / 2) % offsets.length] ?? 1);
+/**
+ * Where a poll goes above the newest batch, of the runs that probed a number last: each second one to the next number, the
+ * others where none has been for longest, nearest first: 1, 2, 1, 3, 1, 4 …
+ */
+export function nextOfPolls(newest: number, probed: ReadonlyMap<number, number>): number {
+  const lastProbe = (number: number) => probed.get(number) ?? 0;
+  const [next, farther] = [newest + 1, offsets.map((offset) => newest + offset)];
+  const [oldest = next] = farther.toSorted((a, b) => lastProbe(a) - lastProbe(b));
+  return lastProbe(next) <= Math.max(...farther.map(lastProbe)) ? next : oldest;
+}
 
 /** Most listed numbers that are looked at: further down, `planUnread` reads what was passed. */
 const mostListed = 1_000;
