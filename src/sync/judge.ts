@@ -161,17 +161,24 @@ export function coverPages(
   if (read.end?.is !== 'end' || last === undefined) return coverage;
   const emptyRun =
     read.pages.at(-2)?.items === 0 ? 1 : read.pages.length === 1 ? walk.empty_run : 0;
-  if (skipsUnknown(order, last, emptyRun)) return cutRange(coverage);
+  if (skipsUnknown(order, last, emptyRun)) {
+    // A cut also if no range leads there, or the end would remove all below the page before.
+    const { cuts } = cutRange(coverage);
+    return { ...coverage, rangeTop: null, cuts: Math.max(1, cuts) };
+  }
   return coverEnd(coverage, last.order ? claimedBy(last.order) : [], walk.floor ?? 0);
 }
 
-/** Whether an empty end may lie far below the page before: nothing joins the two if its cursor names no item, or an empty page is between. */
-const skipsUnknown = (
-  order: ListOrder,
-  { items, cursor_in = null }: CoveredPage,
+/** Whether an empty end may lie far below the page before: an empty page is between, or its cursor names no item of either. */
+function skipsUnknown(
+  list: ListOrder,
+  { items, order, cursor_in = null }: CoveredPage,
   emptyRun: number,
-): boolean =>
-  items === 0 && order.names === 'first' && (emptyRun > 0 || namedBy(order, cursor_in) === null);
+): boolean {
+  if (items > 0 || cursor_in === null) return false;
+  if (list.names === 'above') return order !== null && !joins(order);
+  return emptyRun > 0 || namedBy(list, cursor_in) === null;
+}
 
 const cutRange = (before: CoverageState): CoverageState =>
   before.rangeTop === null ? before : { ...before, rangeTop: null, cuts: before.cuts + 1 };

@@ -155,6 +155,23 @@ test.each<[string, PageLie]>([
   expect(await numbers('removed_at is null')).toEqual(range(20, 100));
 });
 
+test('a head of one batch whose cursor skips to an empty end removes none', async () => {
+  const { list, sync, query, verify } = await world(100);
+  list.listed = batchesOf(50, 100);
+  await sync();
+  list.lieOnce(1, ({ items }) => ({
+    items: items.slice(0, 1),
+    next_page_params: { id: 50, items_count: 10 },
+  }));
+
+  await sync({ again: true });
+
+  expect(await query('select from explorer.listed_batches where removed_at is not null')).toEqual(
+    [],
+  );
+  expect((await verify()).open).toEqual([]);
+});
+
 test('a number that its page contradicts is quarantined, and its range is open until a person drops it', async () => {
   const { list, sync, numbers, verify } = await world(50);
   list.lie = (page) => ({

@@ -79,6 +79,16 @@ test.each<[string, PageLie]>([
   await expectComplete();
 });
 
+test('a head of one operation whose cursor skips to an empty end removes none', async () => {
+  const { list, sync, removed, expectComplete } = await copiedList({}, oneEach(20, 100));
+  list.lieOnce(1, ({ items }) => ({ items: items.slice(0, 1), next_page_params: farDown }));
+
+  await sync({ again: true });
+
+  expect(await removed()).toEqual([]);
+  await expectComplete();
+});
+
 describe('an empty page at a cursor that names an operation', () => {
   test('is no end of the list, however often it is repeated, and the list is completed later', async () => {
     const { list, sync, open, expectComplete } = await shortList();
