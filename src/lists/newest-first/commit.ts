@@ -190,7 +190,7 @@ async function noteLateArrivals(
 
 /**
  * Stored items between the end of the page before (else this page's first item) and this page's end, which no newer page saw,
- * have left the list. A page that skips many removes none until another walk skips some of the same blocks.
+ * have left the list. A page that skips many removes none until other walks have skipped all but a few of them.
  */
 async function noteRemovals(
   list: NewestFirstOperation,
@@ -217,7 +217,7 @@ async function noteRemovals(
   `;
   const statement = sql`
     with unseen as materialized (
-      select ${height} as height from ${table} where ${unseen} limit ${most + 1}
+      select ${height} as height from ${table} where ${unseen}
     ), jump as materialized (
       select int8range(min(height), max(height), '[]') as skipped
       from unseen
@@ -227,7 +227,7 @@ async function noteRemovals(
       from etl.pages as other, jump
       where feed = ${walk.feed} and walk_id <> ${walk.walk_id} and jumped && skipped
     ), agreed as materialized (
-      select id from also_skipped as other
+      select blocks from also_skipped as other
       -- Not if another walk has shown these blocks since.
       where not exists (
         select from etl.pages as shown
@@ -240,9 +240,11 @@ async function noteRemovals(
           and top >= lower(other.blocks)
           and bottom < upper(other.blocks)
       )
+    ), skipped_alone as materialized (
+      select count(*) as items from unseen left join agreed on height <@ blocks where blocks is null
     ), unbelieved as materialized (
       -- One question inside another leaves no row on Citus.
-      select skipped from jump where not exists (select from agreed)
+      select skipped from jump, skipped_alone where items > ${most}
     ), noted as (
       update etl.pages set jumped = skipped from unbelieved where id = ${walk.page_id}
     ), ${present}, removed as (

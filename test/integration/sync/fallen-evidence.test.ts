@@ -123,6 +123,20 @@ test('operations that two pages skip stay if another page has shown them in betw
   await expectComplete();
 });
 
+test('operations that one walk skips stay although another has skipped some beside them', async () => {
+  const { list, sync, removed, expectComplete } = await copiedList();
+  list.lie = ({ items, ...page }, { cursor }) =>
+    cursor === tokenOf(150) ? { ...page, items: [...items.slice(0, 2), ...items.slice(7)] } : null;
+  await sync({ again: true });
+  list.lie = (page, { cursor }) =>
+    cursor === null ? { ...page, next_page_params: { page_token: tokenOf(143) } } : null;
+
+  await sync({ again: true });
+
+  expect(await removed()).toEqual([]);
+  await expectComplete();
+});
+
 test('operations that two pages skip stay although the walk that showed them in between is old', async () => {
   const { list, sync, removed, db, query } = await copiedList();
   const skips: PageLie = (page) => ({
