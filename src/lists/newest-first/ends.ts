@@ -169,7 +169,10 @@ const unplacedItemShape = () =>
   z.object({ key: z.string(), page_id: z.string(), named: z.string() });
 type UnplacedItem = z.infer<ReturnType<typeof unplacedItemShape>>;
 
-/** The keys of those that what is covered shows to have left. */
+/**
+ * The keys of those that what is covered shows to have left. What was read before their page does not say so: neither of the
+ * block that an item names, nor of where it was listed, on its page or, if that has no range, between those around it.
+ */
 const goneOf = (tx: Queryable, rows: readonly UnplacedItem[]) =>
   execute(tx).values(z.string)`
     select key
@@ -177,8 +180,19 @@ const goneOf = (tx: Queryable, rows: readonly UnplacedItem[]) =>
     join etl.pages on pages.id = page_id
     join etl.walks as own on own.id = walk_id
     join etl.feed_coverage on feed_coverage.feed = pages.feed
+    cross join lateral (
+      select coalesce(pages.bottom, pages.top, (
+               select below.top from etl.pages as below
+               where below.walk_id = own.id and sequence > pages.sequence and below.top is not null
+               order by sequence limit 1
+             ), 0) as lowest,
+             coalesce(pages.top, (
+               select above.bottom from etl.pages as above
+               where above.walk_id = own.id and sequence < pages.sequence and above.bottom is not null
+               order by sequence desc limit 1
+             ), own.top, 0) as uppermost
+    ) as place
     where (named > highest or named::bigint <@ covered)
-      -- What was read of the named block before the page does not say that the item has left.
       and exists (
         select from etl.walks as later
         where later.feed = pages.feed
@@ -189,9 +203,18 @@ const goneOf = (tx: Queryable, rows: readonly UnplacedItem[]) =>
             where earlier.walk_id = later.id and earlier.id <= pages.id and earlier.bottom <= named
           )
       )
-      -- A page of which nothing is in order has no place: all of the list has to be read.
-      and case when pages.top is null then covered = range_merge(covered)::int8multirange
-               else int8range(coalesce(pages.bottom, pages.top), pages.top, '[]') <@ covered end
+      and int8range(least(lowest, uppermost), greatest(lowest, uppermost), '[]') <@ (
+        select range_agg(verified)
+        from etl.walks as later
+        where later.feed = pages.feed
+          -- Its own walk does not verify where it stood.
+          and (later.id = own.id or later.id > own.id and not exists (
+            select from etl.pages as earlier
+            where earlier.walk_id = later.id and earlier.id <= pages.id and earlier.bottom <= uppermost
+          ))
+      )
+      -- A page of which nothing is in order may belong anywhere: all of the list has to be read.
+      and (pages.top is not null or covered = range_merge(covered)::int8multirange)
   `;
 
 /** A believed end removes what is stored below it, down to where others read, unless the walk met disorder. */

@@ -266,6 +266,33 @@ test('an item out of order stays if the block that it names was read before it, 
   expect(await removed()).toEqual([]);
 });
 
+test.each<[string, PageLie]>([
+  ['in order', (page) => page],
+  ['of which nothing is in order', reversed],
+])(
+  'an item out of order on a page %s stays if only the block that it names was read since',
+  async (_, lie) => {
+    const { list, sync, removed, open, expectComplete } = await copiedList();
+    const late = { block: 85, id: 2 ** 30 };
+    list.operations = [...list.operations, late];
+    list.lie = (page, request) => {
+      const items = page.items.map((item) =>
+        item['hash'] === hashOf(late.id) ? { ...item, block_number: '40' } : item,
+      );
+      return request.cursor === tokenOf(90) ? lie({ ...page, items }, request) : null;
+    };
+
+    await sync({ again: true });
+    list.lie = honestly;
+    await sync();
+
+    expect(await open()).toEqual([]);
+    expect(await removed()).toEqual([]);
+    await sync({ again: true });
+    await expectComplete();
+  },
+);
+
 /** Numbers of which 5 has no batch: blocks go on from 4 to 6. */
 const places = new Map([1, 2, 3, 4, 6, 7, 8, 9].map((number, place) => [number, place + 1]));
 
