@@ -49,11 +49,12 @@ const mostMisplaced = 1 / 4;
 export function judgeOrder(reported: readonly ReportedPlace[], borders: PageBorders): PageOrder {
   const ceiling = ceilingOf(borders);
   const { next } = borders;
-  const places = reported
-    .flatMap(({ height, key, timeMs }, index) =>
-      height === null || key === null ? [] : [{ index, height, key, timeMs }],
-    )
-    .filter((place, at, all) => !isRepeat(place, all[at + 1], borders));
+  const named = reported.flatMap(({ height, key, timeMs }, index) =>
+    height === null || key === null ? [] : [{ index, height, key, timeMs }],
+  );
+  // Only what is listed first can be a repeat: an item below, with such a number, has another place.
+  const own = named.findIndex((place, at) => !isRepeat(place, named[at + 1], borders));
+  const places = own === -1 ? [] : named.slice(own);
   const unplaced = reported.flatMap(({ height, key }, index) =>
     height === null && key !== null ? [{ index, height }] : [],
   );

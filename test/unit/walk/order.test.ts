@@ -155,6 +155,14 @@ describe('a page of a list that is newest first', () => {
     expect([topOf(judged), joins(judged)]).toEqual([1009, true]);
   });
 
+  test('ignores an item above the requested position only if it is listed first', () => {
+    const spaced = { ...borders, previousLast: at(1020) };
+    const wrong = found(1004, { height: 1015 });
+
+    expect(judgeOrder([wrong, ...page], spaced).others).toEqual([]);
+    expect(judgeOrder(page.with(5, wrong), spaced).others).toEqual([{ index: 5, ...wrong }]);
+  });
+
   test('of a list by number may repeat a number only if the next one follows', () => {
     const numbered = page.map((place) => ({ ...place, key: String(place.height) }));
     const ten = { height: 1010, key: '1010' };
@@ -208,9 +216,11 @@ test('trusted items are in order, whatever a page contains', () => {
             !inOrder(entry, item) &&
             item.key !== entry.key &&
             (previousLast === null ? index === 0 : inOrder(previousLast, item));
-      const placed = places.flatMap(({ height, key }, index) =>
-        height === null || key === null || isRepeat({ height, key }, index) ? [] : [index],
+      const named = places.flatMap(({ height, key }, index) =>
+        height === null || key === null ? [] : [{ height, key, index }],
       );
+      const own = named.findIndex((item) => !isRepeat(item, item.index));
+      const placed = own === -1 ? [] : named.slice(own).map(({ index }) => index);
       expect(
         [...trusted, ...others.filter(({ height }) => height !== null)]
           .map(({ index }) => index)
