@@ -88,7 +88,10 @@ export const withoutPlace = (order: PageOrder): PageOrder => ({
 const isForeign = ({ inOrder: items, leadsOn }: PageOrder): boolean =>
   items.length === 0 && !leadsOn;
 
-/** Whether a page lacks the item that its cursor names. An item without a key may be that one. */
+/**
+ * Whether a page lacks the item that its cursor names, or has it at a lower block, as if its numbers were too low. An item without
+ * a key may be that one, at its block.
+ */
 export const lacksEntry = (
   reported: readonly ReportedPlace[],
   { entry, isEntryAbove }: PageBorders,
@@ -96,7 +99,10 @@ export const lacksEntry = (
   entry !== null &&
   !isEntryAbove &&
   reported.length > 0 &&
-  reported.every(({ key }) => key !== null && key !== entry.key);
+  reported.every(({ key, height }) => {
+    if (key !== null && key !== entry.key) return true;
+    return height !== null && (key === null ? height !== entry.height : height < entry.height);
+  });
 
 /** Indexes of the items out of order; 'all': the page does not belong where it was requested. */
 export type Misplaced = readonly number[] | 'all';

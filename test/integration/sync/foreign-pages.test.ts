@@ -45,9 +45,25 @@ const expectNothingForeign = async ({ query }: World) =>
       where removed_at is null and hash >= '${foreignHash(0)}'`),
   ).toEqual([]);
 
-test('one page of another chain costs one request, and nothing of it is stored', async () => {
+test.each<[string, PageLie]>([
+  ['of another chain', foreign],
+  [
+    'of another chain, with an item without a hash,',
+    (page) => ({ ...page, items: foreign(page).items.with(4, { ...page.items[4], hash: null }) }),
+  ],
+  [
+    'whose numbers are one too low',
+    (page) => ({
+      ...page,
+      items: page.items.map((item) => ({
+        ...item,
+        block_number: String(Number(item['block_number']) - 1),
+      })),
+    }),
+  ],
+])('one page %s costs one request, and nothing of it is stored', async (_, lie) => {
   const world = await lyingList();
-  world.list.lieOnce(falsePage, foreign);
+  world.list.lieOnce(falsePage, lie);
 
   const requests = await world.sync();
 

@@ -52,7 +52,10 @@ describe('a page of a list that is newest first', () => {
 
     expect(lacksEntry(foreign, borders)).toBe(true);
     expect(lacksEntry(swapped, borders)).toBe(false);
-    expect(lacksEntry(foreign.with(4, found(1005, { key: null })), borders)).toBe(false);
+    expect(lacksEntry(foreign.with(0, found(1009, { key: null })), borders)).toBe(false);
+    expect(lacksEntry(foreign.with(4, found(1005, { key: null })), borders)).toBe(true);
+    expect(lacksEntry(page.with(0, found(1009, { height: 1008 })), borders)).toBe(true);
+    expect(lacksEntry(page.with(0, found(1009, { height: null })), borders)).toBe(false);
     expect(lacksEntry(foreign, { ...borders, isEntryAbove: true })).toBe(false);
   });
 
