@@ -179,8 +179,8 @@ export const isBelieved = (before: Answer | null, { suspicion, verdict, isSame }
     before.verdict.shows === verdict.shows);
 
 /**
- * Makes a request again until an answer is believed. A believed page that lacks the item of its cursor covers nothing, unless
- * one of its items is stored.
+ * Makes a request again until an answer is believed. A page that lacks the item of its cursor covers nothing, unless it is
+ * believed and one of its items is stored.
  */
 async function confirm(claim: JudgedPage, context: RecheckContext): Promise<JudgedPage> {
   const { walk, reader } = context;
@@ -199,7 +199,8 @@ async function confirm(claim: JudgedPage, context: RecheckContext): Promise<Judg
   const page = isRight || suspicion !== 'since' ? now.page : { ...now.page, end: null };
   if (!page.isOther || reader.operation.order === null) return page;
   const keys = rows.map(({ key }) => key);
-  const isListed = await sharesStored(reader.operation, reader.db, walk.chain_id, keys);
+  const isListed =
+    isRight && (await sharesStored(reader.operation, reader.db, walk.chain_id, keys));
   return isListed ? page : distrust(page);
 }
 

@@ -164,6 +164,14 @@ function slightlyLow(scene: ListScene): number | null {
 /** The highest count of a ranking is like any other: that it is wrong shows on later pages only. */
 const mayBeHigh = ({ list, request: { cursor } }: ListScene) => !isRanked(list) || cursor !== null;
 
+/** All numbers of a page, higher or lower. A first page has no cursor that would contradict it. */
+const shifted =
+  (by: number): Falsify =>
+  ({ list, request: { cursor }, honest: { items } }) =>
+    cursor === null || items.length === 0
+      ? null
+      : items.map((item) => ({ ...item, [orderField(list)]: String(numberOf(item, list) + by) }));
+
 const edges = [
   ...liesOf(all, {
     'edge-low': lowEdge(-1),
@@ -174,12 +182,16 @@ const edges = [
     'edge-two-low': lowEdge(-2, -1),
     'edge-two-high': misnumber([0, 1], () => tooHigh),
   }),
-  // A first page has no cursor that would contradict it.
   ...liesOf(newestFirst, {
-    'page-one-high': ({ list, request: { cursor }, honest: { items } }) =>
-      cursor === null || items.length === 0
-        ? null
-        : items.map((item) => ({ ...item, [orderField(list)]: String(numberOf(item, list) + 1) })),
+    'page-one-high': shifted(1),
+    'page-one-low': shifted(-1),
+    // As if the item were on the page before, or at its border.
+    'middle-high': misnumber([2], (scene) => {
+      const number = numberOf(scene.honest.items[0], scene.list) + scene.chance.whole(1, 3);
+      return scene.request.cursor === null ? null : number;
+    }),
+    'key-missing': (scene) =>
+      changedOne(scene, { [operations[scene.list].order?.key[0]?.names[0] ?? '']: null }),
   }),
   ...liesOf([...newestFirst, ...numbered], {
     'number-missing': (scene) => changedOne(scene, { [orderField(scene.list)]: null }),

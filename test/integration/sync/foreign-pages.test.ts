@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { hashOf, honestly, oneEach, type Page, type PageLie, timeOf } from '../../harness/kept.ts';
-import { forTheEnd, lyingList, pages, pageSize, tokenOf } from './lying-list.ts';
+import { copiedList, forTheEnd, lyingList, pages, pageSize, tokenOf } from './lying-list.ts';
 
 const rows = pages * pageSize;
 /** The sixth page from the head begins with this block. */
@@ -45,22 +45,21 @@ const expectNothingForeign = async ({ query }: World) =>
       where removed_at is null and hash >= '${foreignHash(0)}'`),
   ).toEqual([]);
 
+const oneTooLow = (page: Page) => ({
+  ...page,
+  items: page.items.map((item) => ({
+    ...item,
+    block_number: String(Number(item['block_number']) - 1),
+  })),
+});
+
 test.each<[string, PageLie]>([
   ['of another chain', foreign],
   [
     'of another chain, with an item without a hash,',
-    (page) => ({ ...page, items: foreign(page).items.with(4, { ...page.items[4], hash: null }) }),
+    (page) => ({ ...page, items: foreign(page).items.with(4, { ...page.items[4], hash: '0x' }) }),
   ],
-  [
-    'whose numbers are one too low',
-    (page) => ({
-      ...page,
-      items: page.items.map((item) => ({
-        ...item,
-        block_number: String(Number(item['block_number']) - 1),
-      })),
-    }),
-  ],
+  ['whose numbers are one too low', oneTooLow],
 ])('one page %s costs one request, and nothing of it is stored', async (_, lie) => {
   const world = await lyingList();
   world.list.lieOnce(falsePage, lie);
@@ -70,6 +69,25 @@ test.each<[string, PageLie]>([
   await world.expectComplete();
   await expectNothingForeign(world);
   expect(requests).toBe(pages + onceMore + forTheEnd);
+});
+
+test('of a page that is another one each time it is requested, no row changes its block', async () => {
+  const { list, sync, lost, expectComplete } = await copiedList();
+  let answers = 0;
+  list.lie = (page, { cursor }) => {
+    if (cursor !== tokenOf(named)) return null;
+    answers += 1;
+    return answers % 3 === 1
+      ? oneTooLow(page)
+      : { items: page.items.slice(0, 5), next_page_params: null };
+  };
+
+  await sync({ again: true });
+
+  expect(await lost()).toBe(0);
+  list.lie = honestly;
+  await sync({ again: true });
+  await expectComplete();
 });
 
 test('a page of another chain that is repeated verifies nothing, and its range is read later', async () => {
