@@ -15,6 +15,9 @@ import { z } from 'zod';
 /** Items that one page may remove: a reorganisation takes a few, a wrong page skips more. */
 const mostGone = (rows: number) => Math.max(3, Math.floor(rows / 5));
 
+/** A page that skips more of a list is never believed, nor is all of that read. */
+const mostCompared = 1_000;
+
 type PlacedRows = ItemRows & { readonly height: number };
 
 /** How far two reports of one item's time may differ, in ms: what is not final moves a little. */
@@ -190,7 +193,8 @@ async function noteLateArrivals(
 
 /**
  * Stored items between the end of the page before (else this page's first item) and this page's end, which no newer page saw,
- * have left the list. A page that skips many removes none until other walks have skipped all but a few of them.
+ * have left the list. A page that skips many removes none until other walks have skipped all but a few of them,
+ * and more than `mostCompared` never.
  */
 async function noteRemovals(
   list: NewestFirstOperation,
@@ -218,8 +222,9 @@ async function noteRemovals(
   const statement = sql`
     with unseen as materialized (
       select ${height} as height from ${table} where ${unseen}
+      order by ${table}.${height} desc limit ${mostCompared + 1}
     ), jump as materialized (
-      select int8range(min(height), max(height), '[]') as skipped
+      select int8range(min(height), max(height), '[]') as skipped, count(*) as skipped_items
       from unseen
       having count(*) > ${most}
     ), also_skipped as materialized (
@@ -244,7 +249,8 @@ async function noteRemovals(
       select count(*) as items from unseen left join agreed on height <@ blocks where blocks is null
     ), unbelieved as materialized (
       -- One question inside another leaves no row on Citus.
-      select skipped from jump, skipped_alone where items > ${most}
+      select skipped from jump, skipped_alone
+      where items > ${most} or skipped_items > ${mostCompared}
     ), noted as (
       update etl.pages set jumped = skipped from unbelieved where id = ${walk.page_id}
     ), ${present}, removed as (
