@@ -64,7 +64,8 @@ export function judgePage(page: ServedPage, { walk, reader, step }: RecheckConte
       ),
     });
   const isFromTop = step.cursor === null && facts.cursor_in !== null;
-  return { ...page, order, isOther, isFromTop, emptyRun, isOlder: isPast, end };
+  const isEntry = walk.scope.remainder_of !== undefined && step.sequence === 0 && facts.items > 0;
+  return { ...page, order, isOther, isFromTop, isEntry, emptyRun, isOlder: isPast, end };
 }
 
 /** A page that nothing shows to be of this list covers nothing, and ends its walk: its cursor leads on in the other list. */
@@ -110,16 +111,18 @@ interface RecheckContext {
 }
 
 /** What of a page needs other evidence. */
-type Suspicion = 'end' | 'since' | 'from-top' | 'other' | 'empty';
+type Suspicion = 'end' | 'since' | 'from-top' | 'entry' | 'other' | 'empty';
 
 /**
  * Of empty pages in a row the first one needs other evidence, also if the walk ends with it: a probe takes its number for
  * empty, and no other walk reads what was above the cursor of the next one.
  */
-function suspicionOf({ emptyRun, end, isFromTop, isOther }: JudgedPage): Suspicion | null {
+function suspicionOf({ emptyRun, end, isFromTop, isEntry, isOther }: JudgedPage): Suspicion | null {
   if (end?.is === 'end') return 'end';
   if (end?.is === 'bound' && end.bound === 'since') return 'since';
   if (isFromTop) return 'from-top';
+  // No page has named an item that has to be there.
+  if (isEntry && !missedEntry({ end })) return 'entry';
   if (isOther) return 'other';
   return emptyRun === 1 && isFollowed(end) ? 'empty' : null;
 }

@@ -17,10 +17,10 @@ const shortestPart = 3;
 
 /**
  * What range boundaries may cost beside one request, as a part of what is known to be there. Two walks that meet read most of
- * a page twice.
+ * a page twice, and the first page at a position is requested once more.
  */
 const boundaryPart = 1 / 100;
-const boundaryCost = 3 / 4;
+const boundaryCost = 7 / 4;
 
 /** How many pages below the known part the next position is tried, while little is known. */
 const firstStep = 100;

@@ -121,13 +121,13 @@ test.each<[string, number, (at: World, request: Request) => Served, number]>([
 });
 
 test('a service that refuses a synthetic cursor gets no other for a day', async () => {
-  const { sync, dig, answerSynthetic, expectComplete } = await world(110);
+  const { sync, dig, answerSynthetic, expectComplete } = await world(220);
   const synthetic = answerSynthetic(() => ({ status: 400 }));
-  /** Reads the list, then makes a gap of a hundred pages: walks side by side pay in it. */
+  /** Reads the list, then makes a gap of two hundred pages: walks side by side pay in it. */
   const syncAt = async (hour: number) => {
     await sync({ at: new Date(Date.UTC(2026, 0, 2, hour)) });
     await expectComplete();
-    await dig(10, 160);
+    await dig(10, 320);
     return synthetic.times;
   };
   const times = await syncAt(0);

@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { hashOf, honestly, oneEach, type Page, type PageLie, timeOf } from '../../harness/kept.ts';
+import {
+  hashOf,
+  honestly,
+  oneEach,
+  type Page,
+  type PageLie,
+  range,
+  timeOf,
+} from '../../harness/kept.ts';
 import { copiedList, forTheEnd, lyingList, pages, pageSize, tokenOf } from './lying-list.ts';
 
 const rows = pages * pageSize;
@@ -87,6 +95,22 @@ test('of a page that is another one each time it is requested, no row changes it
   expect(await lost()).toBe(0);
   list.lie = honestly;
   await sync({ again: true });
+test('one page of another chain at a synthetic cursor hides nothing', async () => {
+  const blocks = 1_300;
+  // Five of one block, so that the walk above does not read down to the end of that page.
+  const tied = range(1, 5).map((nth) => ({ block: 1_200, id: 10_000 + nth }));
+  const { list, sync, expectComplete } = await lyingList([...oneEach(1, blocks), ...tied]);
+  list.latencyMs = 20;
+  let lies = 0;
+  list.lie = (page, { cursor }) => {
+    const isSynthetic = cursor?.endsWith('ffff') === true && page.items.length > 0;
+    return isSynthetic && lies++ === 0 ? foreign(page) : null;
+  };
+  await sync({ parallel: 4 });
+  expect(lies).toBeGreaterThan(0);
+
+  await sync();
+
   await expectComplete();
 });
 
