@@ -37,14 +37,14 @@ type JudgedPage = Readonly<ReturnType<typeof judgePage>>;
 /** Judges a page: which of its items stand where they may, whether it is the requested one, and whether its walk ends. */
 export function judgePage(page: ServedPage, { walk, reader, step }: RecheckContext) {
   const { facts, envelope } = page;
-  const { known } = walk.scope;
+  const { known, entry } = walk.scope;
   const list = reader.operation.order;
   const borders = list === null ? null : bordersOf(list, envelope, step);
   const places = list === null ? [] : reportedPlaces(list, envelope.items);
   const order = borders === null ? null : judgeOrder(places, borders);
+  const named = namedBy(list, step.cursor);
   // Whether it lacks the item that the list's own cursor names.
-  const isOther =
-    borders !== null && lacksEntry(places, borders) && namedBy(list, step.cursor) !== null;
+  const isOther = borders !== null && lacksEntry(places, borders) && named !== null;
   const emptyRun = facts.items === 0 ? step.emptyRun + 1 : 0;
   // An empty page has no time: it neither ends a walk at `since`, nor changes how old the page before is.
   const isPast = facts.items === 0 ? step.isOlder : isOlder(order, walk.scope.since);
@@ -64,7 +64,7 @@ export function judgePage(page: ServedPage, { walk, reader, step }: RecheckConte
       ),
     });
   const isFromTop = step.cursor === null && facts.cursor_in !== null;
-  const isEntry = walk.scope.remainder_of !== undefined && step.sequence === 0 && facts.items > 0;
+  const isEntry = entry !== undefined && step.sequence === 0 && facts.items > 0 && named === null;
   return { ...page, order, isOther, isFromTop, isEntry, emptyRun, isOlder: isPast, end };
 }
 

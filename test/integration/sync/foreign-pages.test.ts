@@ -95,6 +95,9 @@ test('of a page that is another one each time it is requested, no row changes it
   expect(await lost()).toBe(0);
   list.lie = honestly;
   await sync({ again: true });
+  await expectComplete();
+});
+
 test('one page of another chain at a synthetic cursor hides nothing', async () => {
   const blocks = 1_300;
   // Five of one block, so that the walk above does not read down to the end of that page.
@@ -110,6 +113,21 @@ test('one page of another chain at a synthetic cursor hides nothing', async () =
   expect(lies).toBeGreaterThan(0);
 
   await sync();
+
+  await expectComplete();
+});
+
+test('one page of another chain where a range of a command is entered hides nothing', async () => {
+  const tied = range(1, 7).map((nth) => ({ block: 300, id: 10_000 + nth }));
+  const { list, sync, expectComplete } = await lyingList([...oneEach(1, 500), ...tied]);
+  await sync({ maxPages: 3 });
+  let lies = 0;
+  list.lie = (page, { cursor }) =>
+    cursor?.endsWith('ffff') === true && lies++ === 0 ? foreign(page) : null;
+  await sync({ fromBlock: 100, toBlock: 200 });
+  expect(lies).toBeGreaterThan(0);
+
+  for (let round = 0; round < 2; round += 1) await sync();
 
   await expectComplete();
 });
