@@ -37,7 +37,7 @@ comment on column etl.budget.daily_credits is 'Credits that may be spent in a da
 comment on column etl.budget.credits_day is 'The day (UTC, by the database''s clock) that credits_spent and credits_remaining are about.';
 comment on column etl.budget.credits_spent is 'Credits of the requests that left on credits_day, 20 each. The service may charge less for failed requests.';
 comment on column etl.budget.credits_remaining is 'Credits left, as the service said last; below zero while it serves the key beyond them. Null: not said, or not since a process started last.';
-comment on column etl.budget.paused_until is 'Until when no request of the key may leave, by the database''s clock. Null or past: no pause.';
+comment on column etl.budget.paused_until is 'Until when the key is paused, by the database''s clock; in a pause that the service''s headers state, one request in five minutes tests it. Null or past: no pause.';
 comment on column etl.budget.pause_class is 'Class of what paused the key: throttled, out-of-credits, unauthorized or key-missing. After all but the first, one request tests the key before the others.';
 comment on column etl.budget.pause_reason is 'What the service said when the key was paused, in one line without secrets.';
 comment on column etl.budget.requests is 'Requests that left so far, failed ones and repeats included.';

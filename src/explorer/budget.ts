@@ -31,8 +31,8 @@ export interface Slot {
   readonly page_id: number;
   /** When the slot was taken, on the database's clock. */
   readonly at: string;
-  /** Whether the request tests a refused or exhausted key. */
-  readonly isPoll: boolean;
+  /** Class of the pause that the request tests: of a refused, exhausted or throttled key. Null: of none. */
+  readonly tests: string | null;
 }
 
 interface ReportedReply extends Pick<Reply, 'limits'> {
@@ -69,8 +69,9 @@ const pausedMs = 500;
 const unstatedPauseMs = 1_000;
 
 /**
- * Time until a refused key is polled again, in ms. A person fixes a key within minutes; one refused request in five
- * minutes is no burden.
+ * Time until a refused key is polled again, in ms, and between polls during a long wait that the service states. A
+ * person fixes a key within minutes, and a gateway that asks for a day may be wrong; one refused request in five minutes
+ * is no burden.
  */
 const pollAgainMs = 5 * 60_000;
 
@@ -110,7 +111,7 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
       // Ends: each round waits for a turn or a pause, and the signal cuts the wait.
       for (;;) {
         const reply = await requestSlot(lane, hasTurn);
-        const { page_id, at, outcome, wait_ms, dueMs } = reply;
+        const { page_id, at, outcome, wait_ms, pause_class, dueMs } = reply;
         if (outcome === 'spent' || outcome === 'kept') throw await creditsUsed(reply, options);
         if (outcome === 'paused' && wait_ms > longestWaitMs) throw new KeyPausedError(reply);
         const waitMs = Math.max(1, Math.ceil(dueMs - now()));
@@ -120,7 +121,7 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
         if (page_id === null) continue;
         const isLate = wait_ms > 0 && now() - dueMs > latestMs;
         if (!isLate || missed === mostMissed) {
-          return { page_id: Number(page_id), at, isPoll: outcome === 'poll' };
+          return { page_id: Number(page_id), at, tests: outcome === 'poll' ? pause_class : null };
         }
         missed += 1;
         hasTurn = true;
@@ -135,7 +136,7 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
         at: creditsRemaining === null ? reported.at : slot.at,
       };
       if (error === null) {
-        if (slot.isPoll) await pool.query(resumeKey, [fingerprint]);
+        if (slot.tests !== null) await pool.query(resumeKey, [fingerprint, slot.tests]);
         if (remaining === 0 && resetMs !== null) await pause(resetMs, 'throttled', noneRemaining);
         return;
       }
@@ -203,6 +204,12 @@ const untilFormat = 'YYYY-MM-DD HH24:MI:SS "UTC"';
 /** More slots ahead than workers. A head farther away would block everyone, and is ignored. */
 const farthestSlots = 1000;
 
+/** As SQL: the end of a pause or, in a long wait that the service states, of the time since the last request. */
+const silentUntil = `case
+  when pause_class = 'throttled' and paused_until > next_at + interval '${pollAgainMs} ms'
+    then next_at + interval '${pollAgainMs} ms'
+  else paused_until end`;
+
 /**
  * Requests a slot: $1 fingerprint, $2 lane, $3 whether the request was queued and now has its turn, $4 and $5 newly
  * stated limit and credits (null: none), $6 when the credits were stated.
@@ -251,9 +258,9 @@ with locked as materialized (
     greatest(head, now) as slot,
     greatest(tail, now + (head - horizon), now) as turn,
     case
-      when paused_until > now then 'paused'
+      when ${silentUntil} > now then 'paused'
       when spent + ${creditsPerRequest} > daily_credits then 'spent'
-      when pause_class <> 'throttled' then 'poll'
+      when pause_class <> 'throttled' or paused_until > now then 'poll'
       when $2 = 'live' then 'granted'
       when reserved > 0 and spent + ${creditsPerRequest} > day_credits - reserved then 'kept'
       when head > horizon then 'queued'
@@ -264,7 +271,7 @@ with locked as materialized (
 ), timed as materialized (
   select *,
     case outcome
-      when 'paused' then paused_until
+      when 'paused' then ${silentUntil}
       when 'spent' then midnight
       when 'kept' then full_hour
       when 'queued' then turn
@@ -275,8 +282,9 @@ with locked as materialized (
 update etl.budget as budget
 set next_at = case when outcome in ('granted', 'poll') then slot + gap else timed.next_at end,
     queue_at = case when outcome = 'queued' then turn + gap else timed.queue_at end,
-    paused_until = case when outcome = 'poll' then now + make_interval(secs => ${pollSeconds})
-                        else timed.paused_until end,
+    paused_until = case when outcome = 'poll'
+      then greatest(timed.paused_until, now + make_interval(secs => ${pollSeconds}))
+      else timed.paused_until end,
     service_limit = timed.service_limit,
     credits_day = utc::date,
     credits_spent = case when outcome in ('granted', 'poll') then spent + ${creditsPerRequest}
@@ -336,15 +344,15 @@ set requests_per_second = excluded.requests_per_second,
     credits_remaining = null,
     paused_until = case when budget.pause_class = 'throttled' then budget.paused_until end`;
 
-/**
- * Pauses the key, unless a longer pause is set: $1 fingerprint, $2 ms (null: to the end of the day, UTC), $3 class, $4
- * reason.
- */
+/** As SQL: whether a longer pause is set. One that a header states gives way to a refusal: it would hide it for a day. */
+const isLonger = `(paused_until >= until and (pause_class <> 'throttled' or $3 = 'throttled'))`;
+
+/** Pauses the key, unless it `isLonger`: $1 fingerprint, $2 ms (null: to the end of the day, UTC), $3 class, $4 reason. */
 const pauseKey = `
 update etl.budget
-set paused_until = greatest(paused_until, until),
-    pause_class = case when paused_until >= until then pause_class else $3 end,
-    pause_reason = case when paused_until >= until then pause_reason else $4 end
+set paused_until = case when ${isLonger} then paused_until else until end,
+    pause_class = case when ${isLonger} then pause_class else $3 end,
+    pause_reason = case when ${isLonger} then pause_reason else $4 end
 from (
   select coalesce(
     clock_timestamp() + make_interval(secs => $2::float8 / 1000),
@@ -353,14 +361,14 @@ from (
 ) as pause
 where key_fingerprint = $1
 returning pause_class, pause_reason,
-          1000 * extract(epoch from paused_until - clock_timestamp())::float8 as wait_ms,
-          to_char(paused_until at time zone 'utc', '${untilFormat}') as until`;
+          1000 * extract(epoch from ${silentUntil} - clock_timestamp())::float8 as wait_ms,
+          to_char(${silentUntil} at time zone 'utc', '${untilFormat}') as until`;
 
-/** Ends a pause after a successful poll: $1 fingerprint. */
+/** Ends a pause after a successful poll, unless another cause has come: $1 fingerprint, $2 class that it tested. */
 const resumeKey = `
 update etl.budget
 set paused_until = null, pause_class = null, pause_reason = null
-where key_fingerprint = $1 and pause_class <> 'throttled'`;
+where key_fingerprint = $1 and pause_class = $2`;
 
 /** Takes back a slot and its credits: $1 fingerprint, $2 when it was taken. */
 const returnSlot = `

@@ -12,6 +12,7 @@ import {
   lateText,
   limitsText,
   maintenanceText,
+  nextTryText,
   outageText,
   positions,
   readingText,
@@ -78,14 +79,17 @@ const isOutOfCredits = ({ failure }: FeedStatus): boolean =>
 const isWaiting = (feed: FeedStatus): boolean =>
   feed.state === 'blocked' && !isRefused(feed) && !isRejected(feed);
 
-/** By feeds, not only keys: a replaced key stays paused for minutes, and no feed uses it any more. */
-function waitsUntil(feed: FeedStatus, { feeds, credits }: OverallFacts): string | null {
+/** Until when the explorer takes no request of the key, and the next try if that is earlier, which tests the pause. */
+function waitText(feed: FeedStatus, facts: OverallFacts): string {
+  const { feeds, credits, at } = facts;
   const those = feeds.filter((one) => isWaiting(one) && one.failure === feed.failure);
   const paused = credits.keys.filter(({ failure }) => failure === feed.failure);
-  return earliest([
-    ...those.flatMap(({ lanes }) => lanes.map((lane) => lane.until)),
-    ...paused.map(({ paused_until }) => paused_until),
-  ]);
+  // An idle lane has the time of its next poll.
+  const waiting = those.flatMap(({ lanes }) => lanes.filter(({ state }) => state !== 'idle'));
+  const next = earliest(waiting.map(({ until }) => until));
+  const end = earliest(paused.map(({ paused_until }) => paused_until)) ?? next;
+  const isTested = next !== null && end !== null && Date.parse(next) < Date.parse(end);
+  return `${untilText(end, at)}${isTested ? `; ${nextTryText(next, facts)}` : ''}`;
 }
 
 /** A backfill is open. A new snapshot is none: the previous one stays valid. */
@@ -203,15 +207,14 @@ const rules = {
     sentence: (feed, facts) =>
       feed.failure === 'daily-limit'
         ? withoutCause(reasonIn(feed))
-        : `The key is out of credits${untilText(waitsUntil(feed, facts), facts.at)}.`,
+        : `The key is out of credits${waitText(feed, facts)}.`,
     advice: ({ failure }) => (failure === 'daily-limit' ? failures[failure].advice : null),
     command: 'explorer-etl plan',
   },
   throttled: {
     blocks: true,
     is: (feed) => isWaiting(feed) && !isOutOfCredits(feed),
-    sentence: (feed, facts) =>
-      `The key is throttled${untilText(waitsUntil(feed, facts), facts.at)}.`,
+    sentence: (feed, facts) => `The key is throttled${waitText(feed, facts)}.`,
     advice: () => failures.throttled.advice,
   },
   'source-silent': {

@@ -55,13 +55,15 @@ export function historyWaits({ lanes }: FeedStatus): string | null {
 }
 
 /** What an outage is, since when, and when it is tested next. */
-export function outageText(feed: FeedStatus, { at, workers, outages }: OverallFacts): string {
-  const outage = outageOf(feed, outages);
+export function outageText(feed: FeedStatus, facts: OverallFacts): string {
+  const outage = outageOf(feed, facts.outages);
   if (outage === null) return '';
-  const { sentence, next_try_at } = outage;
-  const next = new Date(Math.max(Date.parse(next_try_at), at.getTime())).toISOString();
-  const then = isAtWork(workers) ? `next try ${next.slice(11, 19)} UTC` : 'no worker tries again';
-  return `${sentence}; ${then}.`;
+  return `${outage.sentence}; ${nextTryText(outage.next_try_at, facts)}.`;
+}
+
+export function nextTryText(time: string, { at, workers }: OverallFacts): string {
+  const next = new Date(Math.max(Date.parse(time), at.getTime())).toISOString();
+  return isAtWork(workers) ? `next try ${next.slice(11, 19)} UTC` : 'no worker tries again';
 }
 
 /** What of the work beside the pages fails. */

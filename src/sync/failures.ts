@@ -84,7 +84,7 @@ function feedFailure(
 
 /** In ms; doubled after each failure without progress. */
 const firstWaitMs = 5_000;
-/** In ms: a long outage costs the service one request in ten minutes. */
+/** In ms: a long outage costs the service one request in ten minutes, also if an answer states a longer wait. */
 const longestWaitMs = 600_000;
 
 /** Random share added to a stated wait: all clients know the same end. */
@@ -103,7 +103,8 @@ export function backOffMs(
   const ownMs = cap / 2 + (random() * cap) / 2;
   if (retryAfterMs === null) return ownMs;
   const statedMs = retryAfterMs + random() * Math.min(retryAfterMs * jitter.share, jitter.mostMs);
-  return failures[failure].nextTry === 'growing' ? Math.max(statedMs, ownMs) : statedMs;
+  if (failures[failure].nextTry !== 'growing') return statedMs;
+  return Math.max(Math.min(statedMs, longestWaitMs), ownMs);
 }
 
 /** Notes what is wrong with a feed: its state follows from that. */

@@ -16,5 +16,5 @@ comment on column explorer.credits.remaining is 'Credits left, as the service sa
 comment on column explorer.credits.daily_limit is 'Credits that may be spent in a day, as configured. Null: no limit of ours.';
 comment on column explorer.credits.requests_per_second is 'Rate of the key, as configured.';
 comment on column explorer.credits.requests is 'Requests so far, failed ones and repeats included.';
-comment on column explorer.credits.paused_until is 'Until when no request of the key may leave. Null: no pause.';
+comment on column explorer.credits.paused_until is 'When the key''s pause ends, unless a test ends it. Null: no pause.';
 comment on column explorer.credits.pause_class is 'What paused it: throttled, out-of-credits, unauthorized or key-missing. Null: nothing has.';

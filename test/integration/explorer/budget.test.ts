@@ -3,6 +3,7 @@ import { statusFaults, type Faults, type StatusFault } from '../../../simulator/
 import type { TestDatabase } from '../../harness/database.ts';
 import { inLong } from '../../harness/long-cases.ts';
 import { eventually } from '../../harness/process.ts';
+import type { KeyPausedError } from '../../../src/explorer/error.ts';
 import { openScene, rejection } from './keyed.ts';
 
 const throttledFirst: readonly StatusFault[] = [
@@ -46,6 +47,65 @@ test('a Retry-After of an hour ends the request with the time of the next, and n
     });
   }
   expect(simulator.requests).toBe(1);
+});
+
+/** Two workers of a key whose first answer stated a wait of a day. */
+async function openPausedScene() {
+  const answers = {
+    throttled: { ...statusFaults['429-bare'], headers: { 'retry-after': 86_400 } },
+    refused: statusFaults['401'],
+    page: null,
+  };
+  let answer: keyof typeof answers = 'throttled';
+  const scene = await openScene({ faults: () => answers[answer], latencyMs: 50 });
+  const workers = [await scene.open(), await scene.open()];
+  await rejection(workers[0]!.fetch());
+  return {
+    ...scene,
+    fetchAll: () =>
+      Promise.all(
+        workers.flatMap(({ fetch }) => [rejection(fetch()), rejection(fetch('backfill'))]),
+      ),
+    answer: (next: keyof typeof answers) => void (answer = next),
+    passMinutes: (minutes: number) =>
+      scene.query(
+        `update etl.budget set next_at = next_at - make_interval(mins => $1),
+           paused_until = paused_until - make_interval(mins => $1)`,
+        [minutes],
+      ),
+  };
+}
+
+test('during a pause that the explorer states, one request in five minutes tests the key for all workers', async () => {
+  const { simulator, fetchAll, answer, passMinutes } = await openPausedScene();
+  await passMinutes(4);
+  await fetchAll();
+  expect(simulator.requests, 'before the test').toBe(1);
+
+  await passMinutes(2);
+  const [error] = await fetchAll();
+  expect(simulator.requests, 'at the test').toBe(2);
+  expect(error).toMatchObject({ name: 'KeyPausedError', failure: 'throttled' });
+  expect((error as KeyPausedError).retryAfterMs).toBeLessThanOrEqual(5 * 60_000);
+
+  answer('page');
+  await passMinutes(6);
+  // Those that come before its answer wait for the next test.
+  expect(await fetchAll()).toContain(null);
+  expect(await fetchAll()).toEqual([null, null, null, null]);
+});
+
+test('a process that starts keeps a pause that the explorer states', async () => {
+  const { simulator, open } = await openPausedScene();
+  expect(await rejection((await open()).fetch())).toMatchObject({ failure: 'throttled' });
+  expect(simulator.requests).toBe(1);
+});
+
+test('a key that is refused during a pause that the explorer states is reported as refused', async () => {
+  const { fetchAll, answer, passMinutes } = await openPausedScene();
+  answer('refused');
+  await passMinutes(6);
+  expect(await fetchAll()).toContainEqual(expect.objectContaining({ failure: 'unauthorized' }));
 });
 
 test('a limit that only headers state is kept without a 429', async () => {

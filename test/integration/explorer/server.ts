@@ -79,7 +79,7 @@ export function start(baseUrl: string, options: Partial<ExplorerClientOptions> =
   });
   onTestFinished(() => client.close());
   const budget: Budget = {
-    take: async () => ({ page_id: slots.push(slots.length + 1), at: '', isPoll: false }),
+    take: async () => ({ page_id: slots.push(slots.length + 1), at: '', tests: null }),
     report: async (reply) => {
       reports.push(reply);
       if (reply.error?.isSent === false) givenBack.push(reply.slot.page_id);

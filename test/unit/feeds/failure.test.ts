@@ -27,3 +27,8 @@ test('a failure with a stated wait waits at least as long, and its waits grow', 
   const stated = { failure: 'unreachable', retryAfterMs: 8_000 } as const;
   expect([1, 8].map((inARow) => backOffMs(stated, inARow, () => 0))).toEqual([8_000, 300_000]);
 });
+
+test('a stated wait of a day lasts ten minutes', () => {
+  const stated = { failure: 'unreachable', retryAfterMs: 86_400_000 } as const;
+  expect([1, 8].map((inARow) => backOffMs(stated, inARow, () => 1))).toEqual([600_000, 600_000]);
+});

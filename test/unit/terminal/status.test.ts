@@ -28,6 +28,25 @@ function failing(state: FeedStatus['state'], failure: FailureClass): StatusDocum
   return statusOf([feedOf({ state, failure, sentence, lanes }), feedOf(celo)]);
 }
 
+const pausedForDay = {
+  ...statusOf([]).credits.keys[0]!,
+  paused_until: '2026-11-23T11:20:00.000Z',
+  failure: 'throttled' as const,
+};
+const throttledForDay = statusOf(
+  [
+    feedOf({
+      state: 'blocked',
+      failure: 'throttled',
+      lanes: [
+        laneOf({ run_state: 'open', state: 'backing-off', until: '2026-11-22T11:25:07.000Z' }),
+        laneOf({ lane: 'backfill', until: '2026-11-22T11:24:30.000Z' }),
+      ],
+    }),
+  ],
+  { credits: { ...statusOf([]).credits, keys: [pausedForDay] } },
+);
+
 /** A feed whose history lane is open. */
 const doing = (
   state: FeedStatus['state'],
@@ -187,6 +206,7 @@ const scenes: Readonly<Record<string, StatusDocument>> = {
   'an unknown chain': failing('unsupported', 'unknown-chain'),
   'no credits': failing('blocked', 'out-of-credits'),
   throttled: failing('blocked', 'throttled'),
+  'throttled for a day': throttledForDay,
   unreachable: failing('failing', 'unreachable'),
   'an explorer that is unreachable': statusOf(
     [doing('failing', { state: 'quiet', quiet_s: 400 }), feedOf({ ...celo, poll: late })],
