@@ -1,6 +1,4 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
-import { nearest } from '../config/select.ts';
 import { demandPrimary } from '../db/state.ts';
 import type { Database } from '../db/transaction.ts';
 import { type Feed, feedName } from '../lists/feed.ts';
@@ -69,8 +67,6 @@ export function register({ command, run, explain }: Registry): void {
     .command('list', { isDefault: true })
     .description('their state, schedule, next poll, and who wants them; the default')
     .action(run(list));
-  // The parser takes an unknown command for an argument of the default one.
-  command.hook('preSubcommand', refuseUnknown);
   const choose = (name: string, what: string) =>
     addFeedOptions(command.command(name))
       .description(what)
@@ -91,15 +87,6 @@ export function register({ command, run, explain }: Registry): void {
     'explorer-etl feeds pause --chain 10',
     'explorer-etl feeds forget --chain 999 --rows --yes',
   ]);
-}
-
-function refuseUnknown(command: Command): void {
-  const [typed = '-'] = command.args;
-  const known = command.commands.map((each) => each.name());
-  if (typed.startsWith('-') || known.includes(typed)) return;
-  const guess = nearest(typed, known);
-  const advice = guess === null ? '' : `\n(Did you mean ${guess}?)`;
-  command.error(`error: unknown command '${typed}'${advice}`, { code: 'commander.unknownCommand' });
 }
 
 type Listed = z.infer<typeof feedsListDocument>['feeds'][number];

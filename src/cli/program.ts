@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Command, CommanderError, Option } from 'commander';
+import { nearest } from '../config/nearest.ts';
 import { logFormats, logLevels } from '../log.ts';
 import { packageVersion } from '../package-file.ts';
 import { terminalText } from '../terminal/layout.ts';
@@ -109,6 +110,8 @@ export async function runProgram(args: readonly string[], outer: World): Promise
     const loaded = await load?.().finally(erase);
     loaded?.register({ command, run, explain: explainOf(command, world) });
     addDemo(command);
+    // The parser takes an unknown command for an argument of the default one.
+    command.hook('preSubcommand', refuseUnknown);
   });
   try {
     await program.parseAsync(withoutHelp(args), { from: 'user' });
@@ -164,6 +167,16 @@ function withoutHelp(args: readonly string[]): readonly string[] {
   return isUnknown ? others : [...others, '--help'];
 }
 
+/** Refuses an unknown command where the parser does not. */
+function refuseUnknown(command: Command): void {
+  const [typed = '-'] = command.args;
+  const known = command.commands.map((each) => each.name());
+  if (typed.startsWith('-') || known.length === 0 || known.includes(typed)) return;
+  const guess = nearest(typed, known);
+  const advice = guess === null ? '' : `\n(Did you mean ${guess}?)`;
+  command.error(`error: unknown command '${typed}'${advice}`, { code: 'commander.unknownCommand' });
+}
+
 /** Also works for flags that the parser refused. */
 function wantsJson(args: readonly string[]): boolean {
   const end = args.indexOf('--');
@@ -197,5 +210,13 @@ function describeProgram(world: World): Command {
     .exitOverride();
   const help = commandLineOf({ ...world, demo: false })('explorer-etl help');
   const common = `\nOptions of all commands:  ${help}`;
-  return program.addHelpText('afterAll', ({ command }) => (command === program ? '' : common));
+  return (
+    program
+      // The parser shows the parent's help if one of an unknown command is wanted.
+      .addHelpText('beforeAll', ({ command }) => {
+        refuseUnknown(command);
+        return '';
+      })
+      .addHelpText('afterAll', ({ command }) => (command === program ? '' : common))
+  );
 }

@@ -5,7 +5,7 @@ import { text as textOf } from 'node:stream/consumers';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Pool } from 'pg';
 import { z } from 'zod';
-import { nearest } from '../config/select.ts';
+import { nearest } from '../config/nearest.ts';
 import { StatementError } from '../query/failure.ts';
 import {
   type Question,

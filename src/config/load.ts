@@ -17,7 +17,8 @@ import type { Problem } from '../failure.ts';
 import { isForeign } from '../owner.ts';
 import { ConfigError, databaseUrlProblem, readEnvironment } from './environment.ts';
 import { type Config, configSchema, database, defaultListen, explorer } from './schema.ts';
-import { type ChainSettings, nearest, selectChains } from './select.ts';
+import { nearest } from './nearest.ts';
+import { type ChainSettings, selectChains } from './select.ts';
 
 /** The default file, in the working directory. */
 export const configFileName = 'explorer-etl.yaml';

@@ -96,8 +96,14 @@ describe('wrong use ends with exit code 2 and one message', () => {
     expectOneMessage(await command(['snyc']), /unknown command 'snyc'\n\(Did you mean sync\?\)/, 2);
     const ended = await call(['feeds', 'puase']);
     expectOneMessage(ended, /unknown command 'puase'\n\(Did you mean pause\?\)/, 2);
-    const helped = await call(['help', 'snyc']);
-    expectOneMessage(helped, /unknown command 'snyc'\n\(Did you mean sync\?\)/, 2);
+    for (const line of ['help snyc', 'snyc --help', 'snyc --chain 10 -h']) {
+      const helped = await call(line.split(' '));
+      expectOneMessage(helped, /unknown command 'snyc'\n\(Did you mean sync\?\)/, 2);
+    }
+    for (const line of ['help feeds puase', 'feeds puase --help']) {
+      const helped = await call(line.split(' '));
+      expectOneMessage(helped, /unknown command 'puase'\n\(Did you mean pause\?\)/, 2);
+    }
   });
 
   test('a missing API key', async () => {
