@@ -54,7 +54,7 @@ export const boundsOn = (operation: OperationName, bounds: ScopeBounds): ScopeBo
   Object.fromEntries(Object.entries(bounds).filter(([bound]) => isBoundedBy(operation, bound)));
 
 /** The settings of a feed that bound it, by their names. */
-const boundSettings = (operation: OperationName, settings: FeedSettings) =>
+export const boundSettings = (operation: OperationName, settings: object) =>
   Object.entries(settings).filter(([name]) => isBoundedBy(operation, name));
 
 /** Whether a feed's settings bound it: one of them is not what it is by default. */

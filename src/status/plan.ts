@@ -77,20 +77,18 @@ export async function planFeeds(
   settings: Pick<Settings, 'configFile' | 'chains'>,
   options: ForecastOptions,
 ): Promise<FeedPlan[]> {
-  const inFile = settings.chains;
-  const wanted = db === null ? inFile : await withTargets(db, settings);
+  const wanted = db === null ? settings.chains : await withTargets(db, settings);
   const feeds = feedsIn(wanted).map(({ chain: { id: chain_id }, ...own }) => ({
     feed: feedName({ chain_id, ...own }),
     chain_id,
     ...own,
   }));
-  const stored = db === null ? new Map<string, unknown>() : await readFacts(db, feeds);
+  const stored = db === null ? null : await readFacts(db, feeds);
   return feeds.map(({ settings: own, ...feed }) => {
-    const { chain_id, operation } = feed;
-    const bounds = inFile.find(({ id }) => id === chain_id)?.operations[operation];
-    const isInFile = bounds !== undefined && isBounded(operation, bounds);
-    const named_by = !isBounded(operation, own) ? null : isInFile ? 'file' : 'command';
-    const facts = stored.get(feed.feed) ?? null;
+    const { operation } = feed;
+    const { facts = null, is_of_command = false } = stored?.get(feed.feed) ?? {};
+    const isOfFile = settings.configFile !== null || !is_of_command;
+    const named_by = !isBounded(operation, own) ? null : isOfFile ? 'file' : 'command';
     const estimates = estimateOf({ operation, settings: own, facts }, options);
     return { ...feed, ...estimates, target: { ...boundsOf({ ...own }), named_by } };
   });
@@ -99,16 +97,22 @@ export async function planFeeds(
 /** What the kinds of these feeds estimate by, in one statement. */
 async function readFacts(db: Database, wanted: readonly object[]) {
   const rows = await execute(db).rows(() =>
-    z.object({ feed: z.string(), facts: z.unknown() }),
+    z.object({
+      feed: z.string(),
+      facts: z.unknown(),
+      /** Whether a command's bounds are its target. */
+      is_of_command: z.boolean(),
+    }),
   )`/* estimates */
-    select feed, ${byKind(({ facts }) => sql`${facts}::json`)} as facts
+    select feed, ${byKind(({ facts }) => sql`${facts}::json`)} as facts, is_of_command
     from (
-      select known.chain_id, known.operation, feed, known.kind, known.latest_batch, wanted.settings
+      select known.chain_id, known.operation, feed, known.kind, known.latest_batch, wanted.settings,
+             target is not null as is_of_command
       from json_to_recordset(${JSON.stringify(wanted)}::json) as wanted(feed text, settings jsonb)
       join etl.feeds as known using (feed)
     ) as feeds
   `;
-  return new Map(rows.map(({ feed, facts }) => [feed, facts]));
+  return new Map(rows.map((row) => [row.feed, row]));
 }
 
 const boundsOf = ({ since, fromBatch, toBatch }: Readonly<Record<string, unknown>>) => ({

@@ -6,7 +6,14 @@ import { tableName } from '../db/column-types.ts';
 import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { errorOf } from '../failure.ts';
 import { type Feed, feedName, ofFeed, ofLane, feedLaneShape } from '../lists/feed.ts';
-import { boundsOn, type FeedTarget, hasHistory, kindOf, targetOf } from '../lists/index.ts';
+import {
+  boundSettings,
+  boundsOn,
+  type FeedTarget,
+  hasHistory,
+  kindOf,
+  targetOf,
+} from '../lists/index.ts';
 import type { FeedSettings, Occasion, ScopeBounds, Target } from '../lists/list.ts';
 import { operationNames, operations } from '../lists/registry.ts';
 import type { RunScope } from '../lists/tables.ts';
@@ -229,8 +236,8 @@ function mismatchMessage(others: readonly ClaimedFeed[], origin: string): string
 }
 
 /**
- * The chains with each feed's bounds: those of this command, else the file's, else those of the last command without a
- * file. A command that names no file reads no further back than the one that set the feed's since.
+ * The chains with each feed's bounds: those of this command, else the file's. Without a file, those of the last command
+ * that had none, else of the file that named the feed last: history that it left out costs credits.
  */
 export async function withTargets(
   db: Database,
@@ -238,15 +245,15 @@ export async function withTargets(
   bounds: ScopeBounds = {},
 ): Promise<ChainSettings[]> {
   const rows = await execute(db).rows(() =>
-    z.object({ feed: z.string(), target: z.record(z.string(), z.unknown()) }),
+    z.object({ feed: z.string(), bounds: z.record(z.string(), z.unknown()) }),
   )`
-    select feed, coalesce(target, jsonb_strip_nulls(jsonb_build_object('since', settings -> 'since'))) as target
-    from etl.feeds
+    select feed, coalesce(target, settings) as bounds from etl.feeds
   `;
-  const stored = new Map(rows.map(({ feed, target }) => [feed, target]));
+  const stored = new Map(rows.map(({ feed, bounds: own }) => [feed, own]));
   return withSettings(chains, (feed, settings) => {
     const { operation } = feed;
-    const earlier = configFile === null ? stored.get(feedName(feed)) : null;
+    const known = (configFile === null ? stored.get(feedName(feed)) : null) ?? {};
+    const earlier = Object.fromEntries(boundSettings(operation, known));
     return { ...settings, ...(targetOf(operation, settings, bounds) ?? earlier) };
   });
 }

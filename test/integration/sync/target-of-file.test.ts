@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { PlanDocument } from '../../../src/status/plan.ts';
+import type { StatusDocument } from '../../../src/status/schema.ts';
 import { inLong } from '../../harness/long-cases.ts';
 import { pagesAfter, timeAt } from './program.ts';
 import { beyondSince, flags, world } from './target-scene.ts';
@@ -52,6 +53,32 @@ test.each<readonly [string, readonly object[]]>([
   expect(await open()).toEqual([]);
   expect((await run('sync')).requests).toBeLessThanOrEqual(2);
 });
+
+test.each(['names', 'named'])(
+  'without a file, the bounds of the file that %s a list are its target',
+  async (when) => {
+    const { run, documentOf, open, ...bare } = await world();
+    const lists = {
+      'user-operations': { since: timeAt(0.7) },
+      'optimism-batch-blocks': { from_batch: 4 },
+    };
+    const file = await world(lists, bare);
+    await file.run('sync');
+    if (when === 'named') await (await world({ factories: {} }, bare)).run('sync');
+    const chosen = flags('user-operations', 'optimism-batch-blocks');
+
+    const { feeds } = await documentOf<PlanDocument>('plan', ...chosen);
+    expect(feeds.map(({ target, history }) => [target, history.requests.most])).toEqual([
+      [{ since: timeAt(0.7), from_batch: null, to_batch: null, named_by: 'file' }, 0],
+      [{ since: null, from_batch: 4, to_batch: null, named_by: 'file' }, 0],
+    ]);
+    expect((await run('sync', ...chosen)).requests).toBeLessThanOrEqual(6);
+    expect(await open()).toEqual([]);
+    const status = await documentOf<StatusDocument>('status', '--all');
+    const known = status.feeds.filter(({ operation }) => operation in lists);
+    expect(known.map(({ left }) => left.requests.most)).toEqual([0, 0]);
+  },
+);
 
 test.each(['repair', ...inLong('sync', 'backfill')])(
   '%s without the file reads no further back than the file wants',
