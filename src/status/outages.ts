@@ -2,6 +2,7 @@ import { databaseClassOf, describeDatabaseError, isLastingFault } from '../db/fa
 import { StandbyError } from '../db/state.ts';
 import { type Database, execute } from '../db/transaction.ts';
 import { failures } from '../failure.ts';
+import { isHeld } from './lanes.ts';
 import { failureOrNull, type FeedStatus, type Reason, type StatusDocument } from './schema.ts';
 import { z } from 'zod';
 
@@ -25,6 +26,10 @@ export const readOutages = (db: Database): Promise<Outage[]> =>
 export const outageOf = (feed: FeedStatus, outages: readonly Outage[]): Outage | null =>
   outages.find(({ feeds }) => feeds.includes(feed.feed)) ?? null;
 
+/** Whether a person stopped its work. A poll that an outage kept open was to end by itself. */
+export const isStopped = (feed: FeedStatus, outages: readonly Outage[]): boolean =>
+  feed.lanes.some(({ state }) => state === 'paused') && outageOf(feed, outages) === null;
+
 /** Whether its failure can be one of its explorer as a whole. */
 export const isOfHost = ({ failure }: FeedStatus): boolean =>
   failure !== null && failures[failure].isOfHost === true;
@@ -36,7 +41,9 @@ export const isFailedByDatabase = ({ failure }: FeedStatus): boolean =>
 /** A feed that waits for its explorer fails with it, unless it has a failure of its own. */
 export function duringOutage(feed: FeedStatus, outages: readonly Outage[]): FeedStatus {
   const outage = outageOf(feed, outages);
-  if (outage === null || !['running', 'behind', 'failing'].includes(feed.state)) return feed;
+  const isLeft = feed.state === 'paused' && !isHeld(feed);
+  const isWaiting = isLeft || ['running', 'behind', 'failing'].includes(feed.state);
+  if (outage === null || !isWaiting) return feed;
   if (feed.failure !== null && !isOfHost(feed)) return feed;
   return { ...feed, state: 'failing', failure: outage.failure, sentence: outage.reason };
 }

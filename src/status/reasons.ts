@@ -2,7 +2,7 @@ import { failures } from '../failure.ts';
 import { counted } from '../terminal/numbers.ts';
 import { clock } from '../time.ts';
 import type { OverallFacts } from './facts.ts';
-import { isFailedByDatabase, isOfHost, outageOf } from './outages.ts';
+import { isFailedByDatabase, isOfHost, isStopped, outageOf } from './outages.ts';
 import { isAbandoned, isAtWork, isHeld, isStalled } from './lanes.ts';
 import {
   earliest,
@@ -65,7 +65,8 @@ const has = ({ lanes }: FeedStatus, state: FeedStatus['lanes'][number]['state'])
 /** No worker is normal while nothing is due, or after a person stopped it. */
 const isDeserted = (feed: FeedStatus, facts: OverallFacts): boolean =>
   !isAtWork(facts.workers) &&
-  (has(feed, 'no-worker') || (feed.poll.is_met === false && !has(feed, 'paused')));
+  (has(feed, 'no-worker') ||
+    (!isStopped(feed, facts.outages) && (has(feed, 'paused') || feed.poll.is_met === false)));
 
 const isRefused = ({ state, failure }: FeedStatus): boolean =>
   state === 'blocked' && (failure === 'unauthorized' || failure === 'key-missing');
@@ -173,8 +174,9 @@ const rules = {
   'no-worker': {
     blocks: true,
     is: isDeserted,
-    sentence: (_, { feeds, at }) => {
-      const since = lastPageAt(feeds);
+    sentence: (_, { feeds, at, outages }) => {
+      // In an outage, workers have no page.
+      const since = outages.length > 0 ? null : lastPageAt(feeds);
       return since === null ? 'No worker.' : `No worker since ${clock(since, at)}.`;
     },
     command: 'continue',
@@ -188,7 +190,7 @@ const rules = {
   },
   paused: {
     blocks: true,
-    is: (feed) => has(feed, 'paused'),
+    is: (feed, { outages }) => isStopped(feed, outages),
     sentence: () => 'Paused (Ctrl-C or --for). Progress is saved.',
     command: 'continue',
   },

@@ -131,6 +131,7 @@ function sinceOf(
   { feeds: all, outages }: OverallFacts,
 ) {
   if (code === 'explorer-unreachable') return earliest(outages.map(({ since }) => since));
+  if (code === 'no-worker' && outages.length > 0) return null;
   const isOfAll = feeds.length === 0 || code === 'no-worker';
   const own = isOfAll ? all : all.filter(({ feed }) => feeds.includes(feed));
   if (code === 'source-silent')

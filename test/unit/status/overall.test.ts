@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { StandbyError } from '../../../src/db/state.ts';
 import { failures } from '../../../src/failure.ts';
 import { statusDocument, type FeedStatus, type Reason } from '../../../src/status/schema.ts';
+import { duringOutage } from '../../../src/status/outages.ts';
 import { outageStatus } from '../../../src/status/status.ts';
 import { feedOf, laneOf, readingFeed, statusAt, statusOf } from '../../harness/status.ts';
 
@@ -72,6 +73,26 @@ test.each<[blocks: boolean, feed: Partial<FeedStatus>]>([
 ])('only a reason that stops progress blocks readiness: %j %j', (blocks, feed) => {
   const { reasons } = statusOf([feedOf(feed)]);
   expect(reasons.some((reason) => reason.blocks_readiness)).toBe(blocks);
+});
+
+test('a feed that a person has paused keeps its state in an outage, and one that a worker left fails with it', () => {
+  const outage = {
+    sentence: 'No answer from api.blockscout.com since 11:02 UTC: connection refused',
+    since: '2026-11-22T11:02:00.000Z',
+    failure: 'unreachable',
+    reason: 'connection refused',
+    next_try_at: '2026-11-22T11:24:08.000Z',
+    feeds: [feedOf().feed],
+  } as const;
+  const stateOf = (feed: Partial<FeedStatus>) => duringOutage(feedOf(feed), [outage]).state;
+  expect([stateOf({ ...paused, paused_since: statusAt }), stateOf(paused)]).toEqual([
+    'paused',
+    'failing',
+  ]);
+
+  const { overall, reasons } = statusOf([feedOf(paused)], { workers: noWorker, outages: [outage] });
+  expect(overall).toMatchObject({ state: 'stopped', sentence: 'No worker.', since: null });
+  expect(reasons.map(({ code }) => code)).toEqual(['no-worker', 'explorer-unreachable']);
 });
 
 test('credits ended by our own daily limit name the limit, its file and the time', () => {

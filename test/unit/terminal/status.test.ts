@@ -8,6 +8,7 @@ import {
   type FeedStatus,
   type StatusDocument,
 } from '../../../src/status/schema.ts';
+import { duringOutage } from '../../../src/status/outages.ts';
 import { outageStatus } from '../../../src/status/status.ts';
 import { feedOf, laneOf, readingFeed, statusAt, statusOf } from '../../harness/status.ts';
 import { expectToFit, usual } from './looks.ts';
@@ -211,6 +212,10 @@ const scenes: Readonly<Record<string, StatusDocument>> = {
   'an explorer that is unreachable': statusOf(
     [doing('failing', { state: 'quiet', quiet_s: 400 }), feedOf({ ...celo, poll: late })],
     { outages: [outage] },
+  ),
+  'a start that ended in an outage': statusOf(
+    [duringOutage(doing('paused', { state: 'paused' }), [outage])],
+    { ...noWorker, outages: [outage] },
   ),
   'a disk that is full': failing('failing', 'database-full'),
   quarantine: statusOf([feedOf({ quarantined: 3, state: 'behind' }), feedOf(celo)]),
