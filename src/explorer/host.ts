@@ -196,12 +196,12 @@ from etl.hosts where origin = $1`;
 
 /**
  * Notes that the explorer fails: $1 origin, $2 class, $3 reason, $4 how many feeds fail (null: no connection can be
- * made), $5 how many others fail alone. No row: a feed that was not requested yet may be served.
+ * made), $5 how many others fail alone. No row: a feed that was not requested yet may be served, or all were forgotten.
  */
 const failHost = `
 insert into etl.hosts (origin, failing_since, failure, reason, next_try_at)
 select $1, clock_timestamp(), $2, $3, clock_timestamp() + interval '0.5 seconds'
 from (select count(*) from etl.feeds where origin = $1) as feeds (known)
-where $4::int is null or $4 >= least(2, known - $5::int)
+where known > 0 and ($4::int is null or $4 >= least(2, known - $5::int))
 on conflict (origin) do update set failure = excluded.failure, reason = excluded.reason
 returning origin`;

@@ -18,7 +18,7 @@ import {
   readLanes,
 } from './facts.ts';
 import { isAtWork, isHeld, isRunning, laneStatus, quietSentence, stateOfWork } from './lanes.ts';
-import { duringOutage, readOutages, withFault } from './outages.ts';
+import { duringOutage, type Outage, readOutages, withFault } from './outages.ts';
 import { reasonsOf } from './reasons.ts';
 import { earliest, lastPageAt, latest, notesOf } from './sentences.ts';
 import { pollTarget } from './schedule.ts';
@@ -47,7 +47,9 @@ export async function readStatus(
     .filter((record) => !isShown(record) && !record.shown.is_wanted)
     .map(({ shown }) => shown.feed);
   const lanes = Map.groupBy(await readLanes(db), ({ feed }) => feed);
-  const outages = await readOutages(db);
+  const isRead = ({ feeds: those }: Outage) =>
+    records.some(({ shown }) => those.includes(shown.feed));
+  const outages = (await readOutages(db)).filter(isRead);
   const described = records.map((record) =>
     describeFeed(record, lanes.get(record.shown.feed) ?? [], { pageSize, at, workers }),
   );

@@ -225,7 +225,14 @@ async function claimFeeds(
   await tx.execute(sql`
     update etl.walks set revision = revision + 1 where feed = any(${names}::text[]) and state = 'running'
   `);
+  await dropUnreadHosts(tx);
 }
+
+/** Ends the outages of explorers that no feed is read from any more: no answer would. */
+export const dropUnreadHosts = (tx: Transaction) =>
+  tx.execute(sql`
+    delete from etl.hosts where not exists (select from etl.feeds where feeds.origin = hosts.origin)
+  `);
 
 function mismatchMessage(others: readonly ClaimedFeed[], origin: string): string {
   const lines = [...Map.groupBy(others, ({ origin: from }) => from)].map(([from, feeds]) => {

@@ -6,6 +6,7 @@ import { events } from '../db/tables.ts';
 import { type Feed, feedName, ofFeed } from '../lists/feed.ts';
 import { operations } from '../lists/registry.ts';
 import { recomputeSums } from '../rollups/roll.ts';
+import { dropUnreadHosts } from './feeds.ts';
 import { lockFeed } from './runs.ts';
 import { workersPresent } from './workers.ts';
 import { z } from 'zod';
@@ -118,6 +119,7 @@ export const forgetFeed = (db: Database, feed: Feed, withRows: boolean): Promise
     await deleteBookkeeping(tx, feed);
     await tx.execute(sql`delete from etl.lanes where ${ofFeed(feed)}`);
     await tx.execute(sql`delete from etl.feeds where ${ofFeed(feed)}`);
+    await dropUnreadHosts(tx);
     const how = withRows ? 'with its rows' : 'without its rows';
     await note(tx, feed, `Forgotten by a person, ${how}.`);
     if (!withRows) return null;

@@ -86,6 +86,35 @@ test('a feed that is forgotten leaves no row in the tables of the program, and n
   }
 });
 
+test('the outage of an explorer concerns feeds that are wanted, and ends with the last that is forgotten', async () => {
+  const { deploy, database } = await openDeployments();
+  const { run, write, documentOf } = await deploy('production', {
+    10: listed(['factories']),
+    8453: listed(['factories']),
+  });
+  await run('sync');
+  await write({ 10: listed(['factories']) });
+  await run('sync');
+  // The feed that is at rest has an explorer of its own.
+  await database.query(
+    `update etl.feeds set origin = 'https://gone.example' where chain_id = 8453`,
+  );
+  await database.query(`
+    insert into etl.hosts (origin, failing_since, failure, reason, next_try_at)
+    select origin, make_timestamptz(2026, case chain_id when 10 then 2 else 1 end, 1, 0, 0, 0, 'UTC'),
+           'unreachable', 'connection refused', now()
+    from etl.feeds`);
+  expect((await documentOf<StatusDocument>('status')).overall).toMatchObject({
+    sentence: expect.stringContaining('since 2026-02-01 00:00 UTC'),
+    since: '2026-02-01T00:00:00+00:00',
+  });
+
+  await run('feeds', 'forget', '--chain', '8453', '--yes');
+
+  const origins = await database.query('select origin from etl.hosts');
+  expect(origins).toEqual(await database.query('select origin from etl.feeds'));
+});
+
 test.each(['reset', 'forget'])(
   'a feed that is read meanwhile can be %s, and its worker writes nothing more',
   async (how) => {
