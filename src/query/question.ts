@@ -114,17 +114,20 @@ export function statementOf(
 const pageBounds: Bounds = { timeoutMs: 4_500, limit: 1_000, signal: new AbortController().signal };
 
 /** The page and assistants get so many characters of a value. */
-const cut = (value: string | null) => value?.slice(0, 1_000) ?? null;
+const longest = 1_000;
+
+/** A copy of the start of a long value: a slice would keep the whole value in memory. */
+const cut = (value: string | null) =>
+  value === null || value.length <= longest
+    ? value
+    : Buffer.from(value.slice(0, longest), 'utf16le').toString('utf16le');
 
 /** Reads an answer into memory; long values are cut. @throws as `readAnswer` */
-export async function answerStatement(
+export const answerStatement = (
   pool: Pool,
   statement: Statement,
   bounds: Bounds = pageBounds,
-): Promise<Piece> {
-  const { rows, ...answer } = await readWhole(pool, statement, bounds);
-  return { ...answer, rows: rows.map((row) => row.map(cut)) };
-}
+): Promise<Piece> => readWhole(pool, statement, bounds, (row) => row.map(cut));
 
 /** The answer as JSON: columns with type names, values as numbers and booleans if they are exact; long ones are cut. */
 export async function answerAsJson(pool: Pool, statement: Statement, bounds: Bounds = pageBounds) {

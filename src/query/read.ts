@@ -90,11 +90,16 @@ export async function* readAnswer(
   }
 }
 
-/** Reads an answer into memory. @throws as `readAnswer` */
-export async function readWhole(pool: Pool, statement: Statement, bounds: Bounds): Promise<Piece> {
+/** Reads an answer into memory, of each row what `keep` returns. @throws as `readAnswer` */
+export async function readWhole(
+  pool: Pool,
+  statement: Statement,
+  bounds: Bounds,
+  keep = (row: TextRow) => row,
+): Promise<Piece> {
   const rows: TextRow[] = [];
   let last: Piece = { columns: [], rows, isCut: false };
-  for await (last of readAnswer(pool, statement, bounds)) rows.push(...last.rows);
+  for await (last of readAnswer(pool, statement, bounds)) rows.push(...last.rows.map(keep));
   return { ...last, rows };
 }
 
