@@ -13,7 +13,8 @@ import {
   type RunOf,
 } from '../list.ts';
 import type { RankedOperation, RankedWalk } from '../operation.ts';
-import { concludeRanking, judgeRankingEnd, noteRankingPage, rowsMoved } from './ranking.ts';
+import { noteRankingPage } from './entries.ts';
+import { concludeRanking, judgeRankingEnd, rowsMoved } from './ranking.ts';
 
 /** Reads the whole list, or so many of its pages, once, and again if the last walk was truncated or met moved rows. */
 async function planRankedWalk(

@@ -2,14 +2,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { changeTime } from '../../db/changes.ts';
 import { tableName } from '../../db/column-types.ts';
 import { execute, type Queryable, type Transaction } from '../../db/transaction.ts';
-import type {
-  EndClaim,
-  EndVerdict,
-  ItemRows,
-  PageInWalk,
-  RankedOperation,
-  WalkContext,
-} from '../operation.ts';
+import type { EndClaim, EndVerdict, RankedOperation, WalkContext } from '../operation.ts';
 import { z } from 'zod';
 
 /** As SQL: the list's tables of items and of changes, and its columns. */
@@ -27,61 +20,6 @@ export const rowsMoved = 'moved';
 
 /** Most walks of one ranking: an order may never rest. A row missed thrice is more likely gone. */
 const walksAtMost = 3;
-
-/**
- * Notes what a page saw, and whether rows moved: an item met before, a higher total than above, or another first item than the
- * cursor names. Some services repeat the last item, or name it in the cursor: that is no sign.
- */
-export async function noteRankingPage(
-  list: RankedOperation,
-  tx: Transaction,
-  walk: PageInWalk['walk'],
-  rows: readonly ItemRows[],
-): Promise<void> {
-  const { cursor } = walk;
-  const { position: positionAt, total } = list.ranking;
-  const named = cursor === null || !walk.isConclusive ? null : (positionAt(cursor)?.key ?? null);
-  const entries = rows.map(({ key, row, position }, index) => ({
-    key,
-    total: row[total],
-    position,
-    is_other: index === 0 && named !== null && key !== named,
-  }));
-  await tx.execute(sql`
-    with page as (
-      select *
-      from json_to_recordset(${JSON.stringify(entries)}::json)
-        as entry(key text, position bigint, total bigint, is_other boolean)
-    ), last as (
-      select key, position, total
-      from etl.ranking_entries
-      where walk_id = ${walk.walk_id}
-      order by position desc
-      limit 1
-    )
-    insert into etl.ranking_entries (walk_id, key, position, total, has_moved)
-    select ${walk.walk_id}::bigint, page.key, page.position, page.total,
-           page.is_other and last.key is distinct from ${named} or coalesce(
-             page.total
-               > lag(page.total, 1, last.total) over (order by page.position),
-             false
-           ) or (
-             met.walk_id is not null
-             and (
-               met.position < last.position
-               or met.total is distinct from page.total
-             )
-           )
-    from page
-    left join last on true
-    left join etl.ranking_entries as met
-      on met.walk_id = ${walk.walk_id} and met.key = page.key
-    on conflict (walk_id, key) do update
-    set position = excluded.position,
-        total = excluded.total,
-        has_moved = ranking_entries.has_moved or excluded.has_moved
-  `);
-}
 
 /**
  * Publishes a ranking after a walk of the whole list. If rows moved, another walk follows, since an item that moved up across
@@ -142,7 +80,15 @@ function hasMoved(list: RankedOperation, walk: WalkContext): SQL {
   return sql`exists (
     select from etl.ranking_entries where walk_id = ${walk.walk_id} and has_moved
   ) or ${named ?? null}::text is not null and not exists (
-    select from etl.ranking_entries where walk_id = ${walk.walk_id} and key = ${named ?? null}
+    select from etl.ranking_entries
+    where walk_id = ${walk.walk_id}
+      and key = ${named ?? null}
+      -- Met far above, it is of a page that came in place of another.
+      and position >= (
+        select max(position) from etl.ranking_entries where walk_id = ${walk.walk_id}
+      ) - (
+        select items from etl.pages where walk_id = ${walk.walk_id} order by sequence desc limit 1
+      )
   ) or (
     with before as (
       select key

@@ -58,6 +58,24 @@ test('a first ranking that ends without the item of its last cursor is read agai
   expect(await ranked()).toEqual(range(1, 60).map(addressOf));
 });
 
+test('a first ranking that ends where its first page says that it begins is read again', async () => {
+  const { list, poll, ranked } = await rankedWorld();
+  const answers = [noItems, noItems];
+  let heads = 0;
+  list.lie = (page, { cursor, cursorName, pageAt }) => {
+    if (cursor !== null) return answers.pop() ?? null;
+    heads += 1;
+    const { items } = pageAt(String(page.next_page_params?.[cursorName]));
+    // The second page in place of the first.
+    return heads === 1 ? { ...page, items } : null;
+  };
+
+  expect(await poll(1)).toEqual(['finished']);
+
+  expect(answers).toEqual([]);
+  expect(await ranked()).toEqual(range(1, 60).map(addressOf));
+});
+
 test('an end without the item of its cursor is no evidence for the same end of the next walk', async () => {
   const { list, poll, ranked } = await rankedWorld();
   let requests = 0;
