@@ -54,7 +54,7 @@ test.each<readonly [string, readonly object[]]>([
   expect((await run('sync')).requests).toBeLessThanOrEqual(2);
 });
 
-test.each(['names', 'named'])(
+test.each(['named', ...inLong('names')])(
   'without a file, the bounds of the file that %s a list are its target',
   async (when) => {
     const { run, documentOf, open, ...bare } = await world();
