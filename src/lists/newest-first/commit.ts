@@ -16,7 +16,7 @@ import { z } from 'zod';
 const mostGone = (rows: number) => Math.max(3, Math.floor(rows / 5));
 
 /** A page that skips more of a list is never believed, nor is all of that read. */
-const mostCompared = 1_000;
+const mostCompared = 100_000;
 
 type PlacedRows = ItemRows & { readonly height: number };
 
