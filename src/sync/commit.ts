@@ -33,6 +33,7 @@ import {
   withdrawEnds,
 } from './checkpoint.ts';
 import {
+  concludesTo,
   coverPages,
   cursorLoop,
   cursorText,
@@ -157,10 +158,10 @@ function untilLoop(
   return { kept: read, end: read.at(-1)?.end ?? null };
 }
 
-/** The height down to which an ended walk has read its list whole; null where nothing is concluded. Below its floor, others read. */
-function readDownTo({ scope, floor }: WalkRow, end: WalkEnd | null): number | null {
-  if (end?.is === 'end') return floor ?? 0;
-  return end?.is === 'bound' && end.bound === 'known' ? (scope.known?.height ?? null) : null;
+/** The height down to which an ended walk has read its list whole; null where nothing is concluded. */
+function readDownTo(walk: WalkRow, end: WalkEnd | null): number | null {
+  if (end?.is === 'end') return concludesTo(walk);
+  return end?.is === 'bound' && end.bound === 'known' ? (walk.scope.known?.height ?? null) : null;
 }
 
 /** A page from which something may be concluded. */

@@ -66,7 +66,7 @@ export function judgeProgress(scope: Scope, progress: Progress): WalkEnd | null 
   if (unreadable !== null) return failedBy(`cursor unreadable: ${unreadable}`);
   // Past the floor, not at it: the floor's block may go on on the next page.
   const isPastFloor = floor !== null && lowest !== null && lowest < floor;
-  if (cursor_out === null) return isPastFloor ? boundBy('floor') : { is: 'end' };
+  if (cursor_out === null) return isPastFloor && scope.again ? boundBy('floor') : { is: 'end' };
   if (sameCursor(cursor_in, cursor_out)) return cursorLoop;
   if (emptyRun >= emptyPagesLimit) return failedBy(`${emptyPagesLimit} empty pages in a row`);
   // Before the floor: where the pages fall as they did, nothing is read twice.
@@ -143,10 +143,14 @@ export interface CoverageState {
 type CoveredPage = Pick<NormalisedPage, 'order' | 'items'> &
   Partial<Pick<NormalisedPage, 'cursor_in'>>;
 
+/** Down to where a walk that meets the list's end concludes: below the stop height of one that reads again, others read. */
+export const concludesTo = ({ scope, floor }: Pick<WalkRow, 'scope' | 'floor'>): number =>
+  scope.again === true ? (floor ?? 0) : 0;
+
 /** What pages add to their walk's coverage, if its list has an order that gives coverage. */
 export function coverPages(
   order: ListOrder | null,
-  walk: Pick<WalkRow, 'range_top' | 'cuts' | 'empty_run' | 'floor'>,
+  walk: Pick<WalkRow, 'range_top' | 'cuts' | 'empty_run' | 'floor' | 'scope'>,
   read: Readonly<{
     pages: readonly CoveredPage[];
     end: WalkEnd | null;
@@ -166,7 +170,7 @@ export function coverPages(
     const { cuts } = cutRange(coverage);
     return { ...coverage, rangeTop: null, cuts: Math.max(1, cuts) };
   }
-  return coverEnd(coverage, last.order ? claimedBy(last.order) : [], walk.floor ?? 0);
+  return coverEnd(coverage, last.order ? claimedBy(last.order) : [], concludesTo(walk));
 }
 
 /** Whether an empty end may lie far below the page before: an empty page is between, or its cursor names no item of either. */

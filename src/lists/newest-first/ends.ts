@@ -217,7 +217,7 @@ const goneOf = (tx: Queryable, rows: readonly UnplacedItem[]) =>
       and (pages.top is not null or covered = range_merge(covered)::int8multirange)
   `;
 
-/** A believed end removes what is stored below it, down to where others read, unless the walk met disorder. */
+/** A believed end removes what is stored below it, down to where the walk concludes, unless the walk met disorder. */
 export async function removeBelow(
   list: NewestFirstOperation,
   tx: Transaction,

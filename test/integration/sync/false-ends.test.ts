@@ -56,6 +56,24 @@ test('the ledger counts the requests that show whether the last operation has le
   ).toEqual([{ attempts: requests }]);
 });
 
+test.each([
+  ['right above', [1, 5, 1_000, 2_000]],
+  ['far below', [1, 5, 1_000, 1_500, 2_000, 2_005]],
+])(
+  'a poll of a short list that ends %s its stop height removes what has left below',
+  async (_, blocks) => {
+    const operations = blocks.map((block) => ({ block, id: block }));
+    const { list, sync, removed, expectComplete } = await copiedList({}, operations);
+    list.operations = operations.slice(2);
+
+    await sync();
+
+    expect(await removed()).toHaveLength(2);
+    expect(await sync()).toBe(1);
+    await expectComplete();
+  },
+);
+
 /** A cursor that names no operation, below all of a list that begins at block 20. */
 const farDown = { page_token: `19,0x${'f'.repeat(64)}`, page_size: pageSize };
 

@@ -40,10 +40,12 @@ describe('a walk', () => {
     ['continues at its stop height', { floor: 1000 }, null],
     ['ends below its stop height', { floor: 1001 }, bound('floor')],
     [
-      'ends below its stop height where the list ends, too',
+      'ends below its stop height where the list ends, too, if it reads again',
       { floor: 1001, cursor_out: null },
       bound('floor'),
+      { again: true },
     ],
+    ['ends at the end of the list below its stop height', { floor: 1001, cursor_out: null }, end],
     ['ends at the block below which everything is known', { showsKnown: true }, bound('known')],
     ['ends at the end of the list above that block', { showsKnown: true, cursor_out: null }, end],
     ['ends where another walk began', {}, bound('until'), { until }],
