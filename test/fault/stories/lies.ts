@@ -174,12 +174,19 @@ const edges = [
     'edge-two-low': lowEdge(-2, -1),
     'edge-two-high': misnumber([0, 1], () => tooHigh),
   }),
-  // A first page has no cursor that would contradict it.
   ...liesOf(newestFirst, {
+    // A first page has no cursor that would contradict it. One that is too low twice may have moved.
     'page-one-high': ({ list, request: { cursor }, honest: { items } }) =>
       cursor === null || items.length === 0
         ? null
         : items.map((item) => ({ ...item, [orderField(list)]: String(numberOf(item, list) + 1) })),
+    // As if the item were on the page before, or at its border.
+    'middle-high': misnumber([2], (scene) => {
+      const number = numberOf(scene.honest.items[0], scene.list) + scene.chance.whole(1, 3);
+      return scene.request.cursor === null ? null : number;
+    }),
+    'key-missing': (scene) =>
+      changedOne(scene, { [operations[scene.list].order?.key[0]?.names[0] ?? '']: null }),
   }),
   ...liesOf([...newestFirst, ...numbered], {
     'number-missing': (scene) => changedOne(scene, { [orderField(scene.list)]: null }),
