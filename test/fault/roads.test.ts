@@ -2,9 +2,10 @@ import { expect, inject, test } from 'vitest';
 import { freshDatabase } from '../harness/database.ts';
 import { compareRoads, describeDivergence, roadsNamed } from './roads/road.ts';
 
+const isLong = inject('isLong');
 /** More histories, others, or one road. The first one once led elsewhere when it was resumed. */
-const { ROADS: histories = inject('isLong') ? '15' : '1', ROAD_SEED: first = '310' } = process.env;
-const { ROAD: name = '' } = process.env;
+const { ROADS: histories = isLong ? '15' : '1', ROAD_SEED: first = '310' } = process.env;
+const { ROAD: name = isLong ? '' : 'resumed after each page' } = process.env;
 
 test('the same pages lead to the same rows, coverage and findings, whatever road they take', async () => {
   const seeds = Array.from({ length: Number(histories) }, (_, index) => Number(first) + index);

@@ -1,6 +1,7 @@
 import { expect, inject, test } from 'vitest';
 import type { StatusDocument } from '../../../src/status/schema.ts';
 import { eventually } from '../../harness/process.ts';
+import { inLong } from '../../harness/long-cases.ts';
 import { differences } from '../../harness/tables.ts';
 import { chains, everyKind, listed, openDeployments, seed } from './scene.ts';
 const [optimism] = chains;
@@ -118,7 +119,7 @@ test('the outage of an explorer concerns feeds that are wanted, and ends with th
   expect(origins).toEqual(await database.query('select origin from etl.feeds'));
 });
 
-test.each(['reset', 'forget'])(
+test.each(['reset', ...inLong('forget')])(
   'a feed that is read meanwhile can be %s, and its worker writes nothing more',
   async (how) => {
     const { database, deploy, simulator } = await openDeployments({

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { contradictedByMovedBlock } from '../../harness/findings.ts';
 import { fullBatch, times } from '../../harness/batch-world.ts';
 import { range } from '../../harness/kept.ts';
 import { postedAs, world } from './listed-world.ts';
@@ -62,4 +63,36 @@ test('a listed number without blocks costs a request a poll, and hides no batch'
 
   expect(times(requested, 9_999)).toBe(2);
   expect(await latestBatch()).toBe(7);
+});
+
+test('gaps have what a finding covers while the newest batch is searched', async () => {
+  const { poll, alsoState, database } = await world(range(1, 5));
+  await poll(0);
+  alsoState(6, [1, 2]);
+  await poll(10);
+
+  // As long as no number bounds the list.
+  await database.query('update etl.feeds set latest_batch = null');
+
+  expect(await contradictedByMovedBlock(database.pool)).toEqual([]);
+});
+
+test('a batch that the list leaves out is still read', async () => {
+  const { list, poll, states, open } = await world(range(1, 8));
+  list.listed = list.listed.filter(({ number }) => number !== 4);
+
+  await poll(0);
+
+  expect(await states()).toMatchObject({ 3: 'settled', 4: 'settled', 5: 'settled' });
+  expect(await open()).toEqual([]);
+});
+
+test('the newest batch is searched if the list ends with batches without blocks', async () => {
+  const { poll, open, state } = await world(range(1, 5));
+  state(range(1, 7));
+
+  const requested = (await poll(0)).filter((number) => number > 5);
+
+  expect(new Set(requested).size).toBe(requested.length);
+  expect(await open()).toEqual(['batches 6 to 7: listed, but without blocks']);
 });

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import type { VerifyDocument } from '../../../src/status/verify.ts';
 import { whole } from '../../../src/terminal/numbers.ts';
 import { times } from '../../harness/batch-world.ts';
-import { contradictedByMovedBlock } from '../../harness/findings.ts';
 import { range } from '../../harness/kept.ts';
 import { call } from '../../harness/process.ts';
 import { pages, postedAs, world } from './listed-world.ts';
@@ -34,28 +33,6 @@ test('the first poll finds new batches behind a gap', async () => {
 
   expect(await latestBatch()).toBe(61);
   expect(requested.filter((number) => number > 5 && number < 60)).toEqual([]);
-  expect(await open()).toEqual([]);
-});
-
-test('gaps have what a finding covers while the newest batch is searched', async () => {
-  const { poll, alsoState, database } = await world(range(1, 5));
-  await poll(0);
-  alsoState(6, [1, 2]);
-  await poll(10);
-
-  // As long as no number bounds the list.
-  await database.query('update etl.feeds set latest_batch = null');
-
-  expect(await contradictedByMovedBlock(database.pool)).toEqual([]);
-});
-
-test('a batch that the list leaves out is still read', async () => {
-  const { list, poll, states, open } = await world(range(1, 8));
-  list.listed = list.listed.filter(({ number }) => number !== 4);
-
-  await poll(0);
-
-  expect(await states()).toMatchObject({ 3: 'settled', 4: 'settled', 5: 'settled' });
   expect(await open()).toEqual([]);
 });
 
@@ -110,14 +87,4 @@ test('a batch that is listed before its blocks is requested once a run, and repo
   index(6);
   expect(times(await poll(50), 6)).toBeGreaterThan(0);
   expect(await open()).toEqual([]);
-});
-
-test('the newest batch is searched if the list ends with batches without blocks', async () => {
-  const { poll, open, state } = await world(range(1, 5));
-  state(range(1, 7));
-
-  const requested = (await poll(0)).filter((number) => number > 5);
-
-  expect(new Set(requested).size).toBe(requested.length);
-  expect(await open()).toEqual(['batches 6 to 7: listed, but without blocks']);
 });

@@ -3,17 +3,6 @@ import { parseMoment } from '../../../src/time.ts';
 import { blockAt, blocks, pagesAfter, pageSize, timeAt, withinADay } from './program.ts';
 import { beyondSince, flags, world } from './target-scene.ts';
 
-test('covered history is read again only with --again', async () => {
-  const { run, query } = await world({ 'user-operations': {} });
-  await run('sync');
-
-  expect(await run('backfill')).toMatchObject({ code: 0, requests: 0 });
-
-  expect((await run('backfill', '--again')).code).toBe(0);
-  const runs = await query('select scope from etl.runs order by id desc limit 1');
-  expect(runs).toMatchObject([{ scope: { again: true } }]);
-});
-
 test('a range of blocks is read alone, for its own pages, one at the head and one at each end', async () => {
   const { run, query } = await world({ 'user-operations': { parallel: 1 } });
   const [from, to] = [blockAt(0.4), blockAt(0.5)];
@@ -30,19 +19,6 @@ test('a range of blocks is read alone, for its own pages, one at the head and on
   expect(covered).toHaveLength(1);
   expect(await run('backfill', ...range)).toMatchObject({ code: 0, requests: 0 });
 });
-
-test.each(['6'])(
-  'without a file batches 3 to %s, which a command named, become the target',
-  async (to) => {
-    const { run, open } = await world();
-    const list = flags('optimism-batch-blocks');
-    await run('sync', ...list, '--from-batch', '3', '--to-batch', to);
-
-    expect((await run('sync', ...list)).requests).toBeLessThanOrEqual(2);
-
-    expect(await open()).toEqual([]);
-  },
-);
 
 test('without a file a command that is stopped midway leaves its target to the next one', async () => {
   const { run, interrupted, look, open, query } = await world();

@@ -35,3 +35,27 @@ test('an earlier --since costs the pages between and at most two more, and all c
   expect(all.requests).toBeGreaterThanOrEqual(pagesAfter(0) - pagesAfter(0.3) - 1);
   expect(await open()).toEqual([]);
 });
+
+test('covered history is read again only with --again', async () => {
+  const { run, query } = await world({ 'user-operations': {} });
+  await run('sync');
+
+  expect(await run('backfill')).toMatchObject({ code: 0, requests: 0 });
+
+  expect((await run('backfill', '--again')).code).toBe(0);
+  const runs = await query('select scope from etl.runs order by id desc limit 1');
+  expect(runs).toMatchObject([{ scope: { again: true } }]);
+});
+
+test.each(['6'])(
+  'without a file batches 3 to %s, which a command named, become the target',
+  async (to) => {
+    const { run, open } = await world();
+    const list = flags('optimism-batch-blocks');
+    await run('sync', ...list, '--from-batch', '3', '--to-batch', to);
+
+    expect((await run('sync', ...list)).requests).toBeLessThanOrEqual(2);
+
+    expect(await open()).toEqual([]);
+  },
+);
