@@ -196,8 +196,9 @@ async function confirm(claim: JudgedPage, context: RecheckContext): Promise<Judg
   const { rows, suspicion, verdict } = now;
   const isRight = isBelieved(before, now);
   if (!isRight && suspicion !== 'since' && suspicion !== 'other') {
-    const elsewhere = 'the list ends in another place each time it is requested';
-    throw truncated(verdict.is === 'contradicted' ? verdict.evidence : elsewhere);
+    const what = suspicion === 'end' ? 'the list ends in another place' : 'its page is another one';
+    const differs = `${what} each time it is requested`;
+    throw truncated(verdict.is === 'contradicted' ? verdict.evidence : differs);
   }
   const page = isRight || suspicion !== 'since' ? now.page : { ...now.page, end: null };
   if (!page.isOther || reader.operation.order === null) return page;

@@ -129,9 +129,7 @@ function remainderOf(walk: BegunWalk, { begun, density, beginning }: Known): Rem
   const below = entered.filter((other) => isWalkRunning(other) && firstOf(other) === firstOf(walk));
   const isSure = walk.floor > 0 || beginning.isReached || below.some(({ pages }) => pages > 0);
   if (!isSure && below.length > 0) return null;
-  const ledNowhere = entered.filter(
-    ({ reason, pages }) => reason === 'empty-entry' || (reason === 'since' && pages === 1),
-  );
+  const ledNowhere = entered.filter(({ reason }) => reason === 'empty-entry');
   const from = Math.max(
     walk.floor,
     beginning.height,

@@ -138,6 +138,20 @@ test.runIf(inject('isLong'))(
   },
 );
 
+test('a range that begins with another page each time is read from above it, and its walk says why', async () => {
+  const { list, sync, open, query } = await lyingList();
+  await sync({ maxPages: 3 });
+  let times = 0;
+  list.lie = (page, { cursor }) =>
+    cursor?.endsWith('ffff') === true ? { ...page, items: page.items.slice((times += 1)) } : null;
+
+  await sync({ fromBlock: 10, toBlock: 20 });
+
+  const why = await query(`select reason from etl.walks where failure = 'truncated'`);
+  expect(JSON.stringify(why)).toContain('its page is another one each time it is requested');
+  expect(await open()).toEqual([]);
+});
+
 test('a page of another chain that is repeated verifies nothing, and its range is read later', async () => {
   const world = await lyingList();
   world.list.lie = (page, { cursor }) => (cursor === tokenOf(named) ? foreign(page) : null);
