@@ -10,7 +10,7 @@ begin
       ('first_seen_at', 'When the row was first written, by the database''s clock.'),
       ('updated_at', 'When the row last changed, by the database''s clock; reading the same again does not move it.'),
       ('page_id', 'etl.pages.id of the page that last changed the row: why the row is as it is.'),
-      ('extra', 'Fields of the item that no column holds, as served, and values of another type or format under their field''s name and what is off (fee (malformed)). Null: none.'),
+      ('extra', 'Fields of the item that no column or child table holds, as served, and values of another type or format under their field''s name and what is off (fee (malformed)). Null: none.'),
       ('removed_at', 'When pages showed that the item has left its list. Null: it is listed, as far as was read since.'),
       ('rank', 'Place in the newest complete ranking, from 1; from the order served, no field. Null: not in that ranking, or none is complete.'),
       ('missing_since', 'When a complete ranking first lacked the item, by the database''s clock. Null: it is in the newest one, or none is complete since it was seen.')
@@ -97,7 +97,7 @@ comment on column explorer.block_uncles.block_height is 'Block that it belongs t
 comment on column explorer.block_uncles.position is 'Place in uncles_hashes[], from 0.';
 comment on column explorer.block_uncles.hash is 'Hash of the uncle; API field uncles_hashes[].hash. Lower-case hex with 0x, 32 bytes. Null: not reported.';
 
-comment on table explorer.blocks is 'Blocks that Optimism batches listed, one row for each height. Source: /blocks/optimism-batch/{batch}. A null means that the API said null or nothing.';
+comment on table explorer.blocks is 'Blocks that Optimism batches listed, one row for each height. Source: /blocks/optimism-batch/{batch}.';
 comment on column explorer.blocks.height is 'Block number; API field height.';
 comment on column explorer.blocks.hash is 'Hash of the block at this height now; API field hash. Lower-case hex with 0x, 32 bytes.';
 comment on column explorer.blocks.parent_hash is 'Hash of the block below; API field parent_hash. Lower-case hex with 0x, 32 bytes. Null: not reported.';
@@ -105,24 +105,23 @@ comment on column explorer.blocks.timestamp is 'When the block was made, UTC; AP
 comment on column explorer.blocks.type is 'Kind of block, such as block; API field type, free text. Null: not reported.';
 comment on column explorer.blocks.miner_hash is 'Address that made the block, see explorer.addresses; API field miner.hash. Lower-case hex with 0x, 20 bytes. Null: not reported.';
 comment on column explorer.blocks.nonce is 'Nonce of the header as hex text; API field nonce. Null: not reported.';
-comment on column explorer.blocks.size is 'Size of the block in bytes; API field size. Null: not reported.';
+comment on column explorer.blocks.size is 'Size of the block; API field size. Null: not reported.';
 comment on column explorer.blocks.is_pending_update is 'True: the explorer announces that fees and counts will still change; API field is_pending_update. Null: not reported.';
 comment on column explorer.blocks.transactions_count is 'Number of transactions; API field transactions_count, in older versions transaction_count or tx_count. Null: not reported.';
 comment on column explorer.blocks.internal_transactions_count is 'Number of internal transactions; API field internal_transactions_count. Null: not reported; lists do not report it as a rule.';
 comment on column explorer.blocks.withdrawals_count is 'Number of withdrawals; API field withdrawals_count. Null: not reported; lists do not report it as a rule.';
-comment on column explorer.blocks.gas_limit is 'Gas that the block may use, in gas; API field gas_limit. Null: not reported.';
-comment on column explorer.blocks.gas_used is 'Gas that the block used, in gas; API field gas_used. Null: not reported.';
-comment on column explorer.blocks.gas_used_percentage is 'gas_used of gas_limit, in percent; API field gas_used_percentage. Null: not reported.';
-comment on column explorer.blocks.gas_target_percentage is 'Distance of gas_used from the gas target, in percent, from -100 up; API field gas_target_percentage. Null: not reported.';
+comment on column explorer.blocks.gas_limit is 'Gas that the block may use; API field gas_limit. Null: not reported.';
+comment on column explorer.blocks.gas_used is 'Gas that the block used; API field gas_used. Null: not reported.';
+comment on column explorer.blocks.gas_used_percentage is 'gas_used of gas_limit; API field gas_used_percentage. Null: not reported.';
+comment on column explorer.blocks.gas_target_percentage is 'Distance of gas_used from the gas target, from -100 up; API field gas_target_percentage. Null: not reported.';
 comment on column explorer.blocks.base_fee_per_gas is 'Base fee, in wei per gas; API field base_fee_per_gas. Null: not reported.';
 comment on column explorer.blocks.burnt_fees is 'Fees that were burnt, in wei; API field burnt_fees. Null: not reported.';
-comment on column explorer.blocks.burnt_fees_percentage is 'Burnt part of the fees, in percent, may exceed 100; API field burnt_fees_percentage. Null: not reported.';
+comment on column explorer.blocks.burnt_fees_percentage is 'Burnt part of the fees, may exceed 100; API field burnt_fees_percentage. Null: not reported.';
 comment on column explorer.blocks.priority_fee is 'Priority fees of the block, in wei; API field priority_fee. Null: not reported.';
 comment on column explorer.blocks.transaction_fees is 'Fees of all transactions, in wei; API field transaction_fees. Null: not reported.';
 comment on column explorer.blocks.difficulty is 'Difficulty of the block; API field difficulty. Null: not reported.';
 comment on column explorer.blocks.total_difficulty is 'Difficulty of the chain up to this block; API field total_difficulty. Null: not reported.';
 comment on column explorer.blocks.optimism_batch_number is 'Batch that listed the block when it was last read, see explorer.read_batches; the number in the request''s path, no field of the answer. Null: in none.';
-comment on column explorer.blocks.extra is 'Fields of the block that no column or child table holds, as served, each where it stood, and values of another type or format under their field''s name and what is off (timestamp (malformed)). Null: none.';
 
 comment on table explorer.bundlers is 'Addresses that sent bundles of user operations, with their counts. Source: /proxy/account-abstraction/bundlers.';
 comment on column explorer.bundlers.total_bundles is 'Bundles that it sent, as last read; may fall; API field total_bundles. Null: not reported.';
@@ -159,11 +158,11 @@ comment on column explorer.factory_history.total_accounts is 'explorer.factories
 
 comment on table explorer.listed_batches is 'One row for each Optimism batch in the list of batches. Source: optimism/batches. Queries go to explorer.optimism_batches.';
 comment on column explorer.listed_batches.batch_number is 'Number of the batch; API field number, in older versions internal_id.';
-comment on column explorer.listed_batches.l1_timestamp is 'When the batch was posted to L1, UTC; API field l1_timestamp. Null: not reported.';
-comment on column explorer.listed_batches.transactions_count is 'Transactions of the batch, of the blocks that the explorer has indexed by now; API field transactions_count, in older versions transaction_count or tx_count. Null: not reported.';
-comment on column explorer.listed_batches.l2_start_block_number is 'First L2 block of the batch, as it was posted to L1; API field l2_start_block_number, in older versions l2_block_start. Null: not reported.';
-comment on column explorer.listed_batches.l2_end_block_number is 'Last L2 block of the batch, as it was posted to L1; API field l2_end_block_number, in older versions l2_block_end. Null: not reported.';
-comment on column explorer.listed_batches.batch_data_container is 'Where the batch''s data is: in_blob4844, in_celestia, in_eigenda, in_alt_da, in_calldata, or a new value. Null: not reported.';
+comment on column explorer.listed_batches.l1_timestamp is 'As in explorer.optimism_batches; API field l1_timestamp. Null: not reported.';
+comment on column explorer.listed_batches.transactions_count is 'As in explorer.optimism_batches; API field transactions_count, in older versions transaction_count or tx_count. Null: not reported.';
+comment on column explorer.listed_batches.l2_start_block_number is 'As in explorer.optimism_batches; API field l2_start_block_number, in older versions l2_block_start. Null: not reported.';
+comment on column explorer.listed_batches.l2_end_block_number is 'As in explorer.optimism_batches; API field l2_end_block_number, in older versions l2_block_end. Null: not reported.';
+comment on column explorer.listed_batches.batch_data_container is 'As in explorer.optimism_batches. Null: not reported.';
 
 comment on table explorer.optimism_batch_l1_transactions is 'L1 transactions that a batch was posted in, in the order served. Source: l1_transaction_hashes[], in older versions l1_tx_hashes[].';
 comment on column explorer.optimism_batch_l1_transactions.batch_number is 'Whose it is: explorer.listed_batches.batch_number.';
@@ -180,14 +179,14 @@ comment on column explorer.paymaster_history.observed_at is 'When the ranking wa
 comment on column explorer.paymaster_history.total_ops is 'explorer.paymasters.total_ops in that ranking; API field total_ops. Null: not reported.';
 
 comment on table explorer.read_batches is 'One row for each Optimism batch that was walked to its end: what its blocks verify together. Derived from explorer.blocks, not served. Queries go to explorer.optimism_batches.';
-comment on column explorer.read_batches.batch_number is 'Number of the batch as the explorer counts, from 1, with gaps: the number in the request''s path.';
-comment on column explorer.read_batches.state is 'settled: verified whole by the chain: heights contiguous, hashes linked, no block awaits an update, and it meets the nearest batches with blocks on both sides. open: read, and may still change. empty: the list held no block, which is also the answer for a number that does not exist.';
+comment on column explorer.read_batches.batch_number is 'As in explorer.optimism_batches.';
+comment on column explorer.read_batches.state is 'settled, open or empty, as in explorer.optimism_batches, whatever explorer.findings has.';
 comment on column explorer.read_batches.blocks_count is 'Number of blocks that carry this batch''s number.';
 comment on column explorer.read_batches.first_height is 'Lowest of their heights. Null: no blocks.';
 comment on column explorer.read_batches.last_height is 'Highest of their heights. Null: no blocks.';
-comment on column explorer.read_batches.is_contiguous is 'Whether no height between first_height and last_height is missing. Null: no blocks.';
-comment on column explorer.read_batches.is_linked is 'Whether each block''s parent_hash is the hash of the block below it in the batch. Null: no blocks.';
-comment on column explorer.read_batches.is_verified is 'Whether the chain verifies what the row says: the batch is settled, or it is empty and the nearest batches with blocks on both sides meet in height and hash. What is verified is not read again.';
+comment on column explorer.read_batches.is_contiguous is 'As in explorer.optimism_batches. Null: no blocks.';
+comment on column explorer.read_batches.is_linked is 'As in explorer.optimism_batches. Null: no blocks.';
+comment on column explorer.read_batches.is_verified is 'As in explorer.optimism_batches, whatever explorer.findings has.';
 comment on column explorer.read_batches.walked_at is 'When the walk ended that last changed this row or first recorded it, by the database''s clock.';
 
 comment on table explorer.user_operations is 'User operations of account abstraction (ERC-4337), one row for each hash. Source: /proxy/account-abstraction/operations. That list lacks paymaster, gas and nonce: the event UserOperationEvent in transaction_hash has them, and the API''s /proxy/account-abstraction/operations/{hash}; explorer.paymasters has their counts.';

@@ -31,5 +31,5 @@ comment on column explorer.bundles_enriched.bundler is 'Address that sent it: ex
 comment on column explorer.bundles_enriched.bundler_name is 'Name of the bundler, else its ENS domain. Null: it has neither.';
 comment on column explorer.bundles_enriched.operations is 'Its user operations in canonical blocks, as last read. Null: not reported.';
 comment on column explorer.bundles_enriched.first_seen_at is 'When the row was first written, by the database''s clock.';
-comment on column explorer.bundles_enriched.updated_at is 'When the row last changed, by the database''s clock.';
+comment on column explorer.bundles_enriched.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 comment on column explorer.bundles_enriched.page_id is 'Page that last changed the row: explorer.provenance.page_id.';

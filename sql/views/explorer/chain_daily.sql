@@ -20,8 +20,8 @@ comment on column explorer.chain_daily.transactions is 'Their transactions. Null
 comment on column explorer.chain_daily.gas_used is 'Gas that they used. Null: not reported.';
 comment on column explorer.chain_daily.fill_percent is 'Gas that they used, as a percentage of their gas limits. Null: not reported.';
 comment on column explorer.chain_daily.burnt_native is 'Fees that were burnt, in the chain''s own currency, exact: native_symbol names it. Null: none is reported.';
-comment on column explorer.chain_daily.fee_native is 'Fees of their transactions, in the same currency, exact. Null: none is reported.';
-comment on column explorer.chain_daily.native_symbol is 'Symbol of that currency. Null: not known.';
+comment on column explorer.chain_daily.fee_native is 'Fees of their transactions, in the chain''s own currency, exact: native_symbol names it. Null: none is reported.';
+comment on column explorer.chain_daily.native_symbol is 'The chain''s own currency. Null: not known.';
 comment on column explorer.chain_daily.from_at is 'Time of the first of these blocks, UTC.';
 comment on column explorer.chain_daily.to_at is 'Time of the last of these blocks, UTC.';
 comment on column explorer.chain_daily.percent_known is 'How much of the day these blocks are, by the time that one takes: compare a day only with what has as much. Null: a single block.';

@@ -9,7 +9,7 @@ comment on view explorer.fees_daily is 'How the fees of user operations spread, 
 comment on column explorer.fees_daily.chain_id is 'Number of the chain.';
 comment on column explorer.fees_daily.day is 'The day, UTC. Null: operations of which no time is known.';
 comment on column explorer.fees_daily.operations is 'Operations in their list that report a fee.';
-comment on column explorer.fees_daily.p10_native is 'A tenth of them cost at most this, exact, in native_symbol.';
+comment on column explorer.fees_daily.p10_native is 'A tenth of them cost at most this, in the chain''s own currency, exact: native_symbol names it.';
 comment on column explorer.fees_daily.p50_native is 'Half of them cost at most this: the median.';
 comment on column explorer.fees_daily.p90_native is 'Nine of ten cost at most this.';
 comment on column explorer.fees_daily.p99_native is 'All but one of a hundred cost at most this.';

@@ -25,7 +25,7 @@ order by feed, from_block;
 
 comment on view explorer.history is 'How far back each list of blocks is complete without a gap: what may be called the first of something. A row for each feed of which a part is complete.';
 comment on column explorer.history.chain_id is 'Number of the chain.';
-comment on column explorer.history.operation is 'Name of the operation, such as user-operations.';
+comment on column explorer.history.operation is 'Name of the operation.';
 comment on column explorer.history.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column explorer.history.from_at is 'Time of the first item of the lowest complete range, UTC. Null: the list is complete from its beginning.';
 comment on column explorer.history.to_at is 'Time of the last item before the lowest gap above it, UTC. Null: there is no gap above.';

@@ -10,7 +10,7 @@ join etl.feeds using (feed);
 
 comment on view explorer.late_arrivals is 'Items that appeared where their list had been verified complete without them.';
 comment on column explorer.late_arrivals.chain_id is 'Number of the chain.';
-comment on column explorer.late_arrivals.operation is 'Name of the operation whose list it is.';
+comment on column explorer.late_arrivals.operation is 'Name of the operation.';
 comment on column explorer.late_arrivals.hash is 'Hash of the operation, or key of the bundle. Null: the list is one of batches.';
 comment on column explorer.late_arrivals.block_number is 'Block in which it appeared. Null: the list is one of batches.';
 comment on column explorer.late_arrivals.key is 'Key of the item: the hash of an operation, hash and index of a bundle, the number of a batch.';

@@ -18,4 +18,4 @@ comment on column explorer.operations_daily.operations is 'Operations that were 
 comment on column explorer.operations_daily.failed is 'Those of them that failed.';
 comment on column explorer.operations_daily.senders is 'Senders of these operations. One that used two versions counts in both rows.';
 comment on column explorer.operations_daily.fee_native is 'Fees of these operations, in the chain''s own currency, exact: native_symbol names it. Null: no fee is reported.';
-comment on column explorer.operations_daily.native_symbol is 'Symbol of that currency. Null: not known.';
+comment on column explorer.operations_daily.native_symbol is 'The chain''s own currency. Null: not known.';

@@ -55,9 +55,9 @@ comment on column explorer.operations_enriched.entry_point_kind is 'What the ent
 comment on column explorer.operations_enriched.entry_point_version is 'Version of the entry point, such as v0.7. Null: not reported.';
 comment on column explorer.operations_enriched.fee is 'Fee in wei. Null: not reported.';
 comment on column explorer.operations_enriched.fee_native is 'Fee in the chain''s own currency, exact: native_symbol names it. Null: no fee is reported.';
-comment on column explorer.operations_enriched.native_symbol is 'Symbol of that currency. Null: not known.';
+comment on column explorer.operations_enriched.native_symbol is 'The chain''s own currency. Null: not known.';
 comment on column explorer.operations_enriched.lateness is 'How much later than its own time it was first seen, if its list had been verified complete without it. Null: it was in time, or its own time is unknown.';
 comment on column explorer.operations_enriched.first_seen_at is 'When the row was first written, by the database''s clock.';
-comment on column explorer.operations_enriched.updated_at is 'When the row last changed, by the database''s clock.';
+comment on column explorer.operations_enriched.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 comment on column explorer.operations_enriched.page_id is 'Page that last changed the row: explorer.provenance.page_id.';
 comment on column explorer.operations_enriched.bundler is 'Bundler of its transaction, from bundles: explorer.addresses.hash. Null: not read, or several.';

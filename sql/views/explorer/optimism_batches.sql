@@ -30,9 +30,9 @@ from (
 ) as batch;
 
 comment on view explorer.optimism_batches is 'One row for each Optimism batch that is known: what its blocks verify together (state to walked_at, from optimism-batch-blocks), and what the list of batches reports of it (l1_timestamp to extra, from optimism-batches).';
-comment on column explorer.optimism_batches.chain_id is 'Number of the chain: the chain_id in the API''s path.';
+comment on column explorer.optimism_batches.chain_id is 'Number of the chain.';
 comment on column explorer.optimism_batches.batch_number is 'Number of the batch as the explorer counts, from 1, with gaps: the number in the request''s path.';
-comment on column explorer.optimism_batches.state is 'settled: the chain verifies the batch whole. open: it was read, and may still change, or explorer.findings has it. empty: its list held no block. Null: its blocks were not read. In full: explorer.read_batches.state.';
+comment on column explorer.optimism_batches.state is 'settled: verified whole by the chain: heights contiguous, hashes linked, no block awaits an update, and it meets the nearest batches with blocks on both sides. open: read, and may still change, or explorer.findings has it. empty: its list held no block, which is also the answer for a number that does not exist. Null: its blocks were not read.';
 comment on column explorer.optimism_batches.blocks_count is 'Number of blocks that carry this batch''s number. Null: its blocks were not read.';
 comment on column explorer.optimism_batches.first_height is 'Lowest of their heights. Null: no blocks, or they were not read.';
 comment on column explorer.optimism_batches.last_height is 'Highest of their heights. Null: no blocks, or they were not read.';

@@ -4,7 +4,7 @@ from etl.quarantine;
 
 comment on view explorer.quarantine is 'Items that could not become rows, without the items: explorer-etl quarantine list shows them.';
 comment on column explorer.quarantine.chain_id is 'Number of the chain.';
-comment on column explorer.quarantine.operation is 'Name of the operation whose list it is.';
+comment on column explorer.quarantine.operation is 'Name of the operation.';
 comment on column explorer.quarantine.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column explorer.quarantine.reason is 'The fields that are wrong, and what was expected of them.';
 comment on column explorer.quarantine.from_block is 'Lowest block that the item can stand in. Null: not known.';
