@@ -129,7 +129,7 @@ comment on column explorer.bundlers.total_ops is 'User operations in these bundl
 comment on column explorer.bundlers.address_hash is 'An address in the list of bundlers, see explorer.addresses; API field address. Lower-case hex with 0x, 20 bytes.';
 
 comment on table explorer.bundler_history is 'One row for each change of total_ops in explorer.bundlers from one complete ranking to the next.';
-comment on column explorer.bundler_history.address_hash is 'The address: explorer.bundlers.address_hash.';
+comment on column explorer.bundler_history.address_hash is 'Whose it is: explorer.addresses.hash.';
 comment on column explorer.bundler_history.observed_at is 'When the ranking was published that found the change, by the database''s clock.';
 comment on column explorer.bundler_history.total_ops is 'explorer.bundlers.total_ops in that ranking; API field total_ops. Null: not reported.';
 
@@ -152,7 +152,7 @@ comment on column explorer.factories.total_accounts is 'Accounts that the factor
 comment on column explorer.factories.address_hash is 'An address in the list of factories, see explorer.addresses; API field address. Lower-case hex with 0x, 20 bytes.';
 
 comment on table explorer.factory_history is 'One row for each change of total_accounts in explorer.factories from one complete ranking to the next.';
-comment on column explorer.factory_history.address_hash is 'The address: explorer.factories.address_hash.';
+comment on column explorer.factory_history.address_hash is 'Whose it is: explorer.addresses.hash.';
 comment on column explorer.factory_history.observed_at is 'When the ranking was published that found the change, by the database''s clock.';
 comment on column explorer.factory_history.total_accounts is 'explorer.factories.total_accounts in that ranking; API field total_accounts. Null: not reported.';
 
@@ -174,7 +174,7 @@ comment on column explorer.paymasters.total_ops is 'User operations that it paid
 comment on column explorer.paymasters.address_hash is 'An address in the list of paymasters, see explorer.addresses; API field address. Lower-case hex with 0x, 20 bytes.';
 
 comment on table explorer.paymaster_history is 'One row for each change of total_ops in explorer.paymasters from one complete ranking to the next.';
-comment on column explorer.paymaster_history.address_hash is 'The address: explorer.paymasters.address_hash.';
+comment on column explorer.paymaster_history.address_hash is 'Whose it is: explorer.addresses.hash.';
 comment on column explorer.paymaster_history.observed_at is 'When the ranking was published that found the change, by the database''s clock.';
 comment on column explorer.paymaster_history.total_ops is 'explorer.paymasters.total_ops in that ranking; API field total_ops. Null: not reported.';
 

@@ -20,7 +20,7 @@ join etl.finding_kinds as known on known.detail = finding ->> 'detail', lateral 
          case when finding ? 'from' then case feeds.kind when 'numbered' then 'batches' else feeds.unit end end as unit
 ) as placed;
 
-comment on view explorer.findings is 'What explorer-etl verify finds in the database, whatever feeds a configuration names: a row for each thing that keeps a feed from being complete, and for each note. No view calls complete what an open finding has as its place. Computed from every walk, batch and block, so it takes as long as verify.';
+comment on view explorer.findings is 'What explorer-etl verify finds in the database, whatever feeds a configuration names: a row for each thing that keeps a feed from being complete, and for each note. Computed from every walk, batch and block, so it takes as long as verify.';
 comment on column explorer.findings.chain_id is 'Number of the chain.';
 comment on column explorer.findings.operation is 'Name of the operation.';
 comment on column explorer.findings.feed is 'Name of the feed, such as 10/user-operations.';

@@ -11,4 +11,4 @@ comment on column explorer.operations_monthly.failed is 'Those of them that fail
 comment on column explorer.operations_monthly.senders is 'Senders of these operations, each once.';
 comment on column explorer.operations_monthly.fee_native is 'Their fees, in the chain''s own currency, exact: native_symbol names it. Null: none is reported.';
 comment on column explorer.operations_monthly.native_symbol is 'The chain''s own currency. Null: not known.';
-comment on column explorer.operations_monthly.new_senders is 'Senders whose first stored operation is of that month; explorer.history says whether there may be earlier ones. Null: operations of which no time is known.';
+comment on column explorer.operations_monthly.new_senders is 'Senders whose first stored operation is of that month: see explorer.history. Null: operations of which no time is known.';

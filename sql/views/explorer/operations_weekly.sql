@@ -11,4 +11,4 @@ comment on column explorer.operations_weekly.failed is 'Those of them that faile
 comment on column explorer.operations_weekly.senders is 'Senders of these operations, each once.';
 comment on column explorer.operations_weekly.fee_native is 'Their fees, in the chain''s own currency, exact: native_symbol names it. Null: none is reported.';
 comment on column explorer.operations_weekly.native_symbol is 'The chain''s own currency. Null: not known.';
-comment on column explorer.operations_weekly.new_senders is 'Senders whose first stored operation is of that week; explorer.history says whether there may be earlier ones. Null: operations of which no time is known.';
+comment on column explorer.operations_weekly.new_senders is 'Senders whose first stored operation is of that week: see explorer.history. Null: operations of which no time is known.';

@@ -10,7 +10,7 @@ comment on view explorer.senders is 'Each address that has sent user operations,
 comment on column explorer.senders.chain_id is 'Number of the chain.';
 comment on column explorer.senders.address_hash is 'The sender, a smart account: explorer.addresses.hash.';
 comment on column explorer.senders.name is 'Its name, else its ENS domain. Null: it has neither.';
-comment on column explorer.senders.first_operation_at is 'Time of its first stored operation, UTC; explorer.history says whether there may be earlier ones. Null: no time is known.';
+comment on column explorer.senders.first_operation_at is 'Time of its first stored operation, UTC: see explorer.history. Null: no time is known.';
 comment on column explorer.senders.last_operation_at is 'Time of its last operation, UTC. Null: no time is known.';
 comment on column explorer.senders.operations is 'Its operations that are in their list.';
 comment on column explorer.senders.failed is 'Those of them that failed.';
