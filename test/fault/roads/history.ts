@@ -1,6 +1,6 @@
 import type { Page } from '../../../simulator/index.ts';
 import type { Answering } from '../../harness/kept.ts';
-import type { ListLie } from '../stories/lies.ts';
+import type { ListLie } from '../stories/lie.ts';
 import { requestText } from '../stories/service.ts';
 import { chanceOf } from '../stories/world.ts';
 

@@ -2,103 +2,32 @@ import type { Item, Page } from '../../../simulator/index.ts';
 import { type OperationName, operationNames, operations } from '../../../src/lists/registry.ts';
 import {
   addressOf,
-  type Answering,
   batchItem,
   blockItem,
   hashOf,
   isNewest,
   noItems,
   range,
-  type Requested,
 } from '../../harness/kept.ts';
-import { type Chance, scrambled, type Truth } from './world.ts';
-
-/** Items of a page, whatever is requested. */
-export const pageSize = 10;
-
-/** What a lie can be made of. */
-export interface Scene {
-  readonly request: Answering;
-  /** What an honest service would answer. */
-  readonly honest: Page;
-  /** Cursors of the same list that were requested before this one, the latest first. */
-  readonly before: readonly Requested['cursor'][];
-  readonly chance: Chance;
-  /** Of a lie that is part of a plot: the lowest number at the plot's place. */
-  readonly bottom?: number;
-}
-
-interface ListScene extends Scene {
-  readonly list: OperationName;
-}
-
-/** A false page; `owed` is what the next request for another page is answered with. */
-interface Spoilt {
-  readonly page: Page;
-  readonly owed?: { readonly cursor: string; readonly page: Page };
-}
-
-/** What is said falsely: other items on a page whose cursor is true, another page, or also something later. */
-type Falsify = (scene: ListScene) => readonly Item[] | Page | Spoilt | null;
-
-interface Manner {
-  /** Whether a reader could find it: by the answers, what is stored, or asking once more. */
-  readonly findable?: boolean;
-  /** Whether the same request is answered so for as long as the round lasts. */
-  readonly isRepeated?: boolean;
-}
-
-/** A lie as it is played on one list. */
-export interface ListLie extends Required<Manner> {
-  /** `list/lie`. */
-  readonly name: string;
-  readonly lie: string;
-  readonly list: OperationName;
-  /** Null where this page gives no room for it. */
-  readonly spoil: (scene: Scene) => Spoilt | null;
-}
-
-/** The cursor of the page that follows; null at the list's end. */
-function nextOf({ request, honest: { next_page_params: next } }: Scene): string | null {
-  return next === null || next === undefined ? null : String(next[request.cursorName]);
-}
-
-const isRanked = (list: OperationName) => operations[list].kind === 'ranked';
-
-const newestFirst = operationNames.filter(isNewest);
-const positions = operationNames.filter((list) => isNewest(list) || isRanked(list));
-const numbered = operationNames.filter((list) => operations[list].kind === 'numbered');
-const all = [...positions, ...numbered];
-const unfindable: Manner = { findable: false };
-
-/** Lies by their names, each on these lists. */
-const liesOf = (
-  lists: readonly OperationName[],
-  lies: Readonly<Record<string, Falsify>>,
-  manner: Manner = {},
-): readonly ListLie[] =>
-  Object.entries(lies).flatMap(([lie, falsify]) => {
-    const spoil = (scene: ListScene): Spoilt | null => {
-      const said = falsify(scene);
-      if (said === null || 'page' in said) return said;
-      return { page: 'items' in said ? said : { ...scene.honest, items: said } };
-    };
-    const own = { lie, findable: true, isRepeated: false, ...manner };
-    return lists.map((list) => {
-      const spoilList = (scene: Scene) => spoil({ ...scene, list });
-      return { ...own, list, name: `${list}/${lie}`, spoil: spoilList };
-    });
-  });
-
-/** Other fields in some items, by their places. */
-const changed = (items: readonly Item[], places: readonly number[], fields: Item) =>
-  items.map((item, at) => (places.includes(at) ? { ...item, ...fields } : item));
-
-/** The same of one item, drawn among all. */
-const changedOne = ({ honest: { items }, chance }: Scene, fields: Item) =>
-  items.length === 0 ? null : changed(items, [chance.whole(0, items.length - 1)], fields);
-
-const hasNext = ({ next_page_params: next }: Page) => next !== null && next !== undefined;
+import {
+  all,
+  changed,
+  changedOne,
+  type Falsify,
+  hasNext,
+  isRanked,
+  liesOf,
+  type ListLie,
+  type ListScene,
+  newestFirst,
+  nextOf,
+  numbered,
+  pageSize,
+  positions,
+  type Scene,
+  unfindable,
+} from './lie.ts';
+import { scrambled, type Truth } from './world.ts';
 
 /** Of a list that goes on. */
 const beforeTheEnd =
@@ -119,6 +48,7 @@ const ends = liesOf(all, {
   'end-short': beforeTheEnd((items) => ({ items: half(items), next_page_params: null })),
   'end-full': beforeTheEnd((items) => ({ items, next_page_params: null })),
   'end-missing': beforeTheEnd((items) => ({ items })),
+  'end-one': beforeTheEnd((items) => ({ items: items.slice(0, 1), next_page_params: null })),
   'first-empty': empty(true),
   'empty-goes-on': beforeTheEnd(() => []),
 });
@@ -223,6 +153,20 @@ const order = liesOf(all, {
     before.length === 0 ? null : request.pageAt(chance.pick(before)),
 });
 
+/** A true page whose cursor is another one's. */
+const withCursor = ({ request: { cursorName }, honest }: Scene, cursor: string): Page => ({
+  ...honest,
+  next_page_params: { [cursorName]: cursor },
+});
+
+const cursors = liesOf(all, {
+  'cursor-back': (scene) => {
+    const read = scene.before.filter((cursor) => cursor !== null);
+    if (!hasNext(scene.honest) || read.length === 0) return null;
+    return withCursor(scene, scene.chance.pick(read));
+  },
+});
+
 const dropOne: Falsify = ({ honest: { items }, chance }) =>
   items.length < 3 ? null : items.toSpliced(chance.whole(1, items.length - 2), 1);
 
@@ -314,7 +258,16 @@ const emptyHead: Falsify = ({ request: { cursor }, honest }) =>
 
 /** Lies about which pages are, and those that stay for a round, however often they are requested. */
 const standing = [
-  ...liesOf(newestFirst, { 'foreign-page': foreign(false) }),
+  ...liesOf(newestFirst, {
+    'foreign-page': foreign(false),
+    'foreign-unreadable': (scene) => {
+      const items = foreign(false)(scene) as readonly Item[] | null;
+      const fields = { [operations[scene.list].order?.key[0]?.names[0] ?? '']: null };
+      return items === null
+        ? null
+        : changed(items, [scene.chance.whole(0, items.length - 1)], fields);
+    },
+  }),
   ...liesOf(operationNames.filter(isRanked), { 'foreign-page': foreignRanked }),
   // A first page names none that has to be on it.
   ...liesOf(newestFirst, { 'foreign-head': foreign(true) }, unfindable),
@@ -379,7 +332,7 @@ export const cuts = liesOf(all, {
 });
 
 /** Every lie by its name; docs/guarantees.md names those that no reader can detect. */
-export const lies = [ends, edges, order, losses, times, standing, listed].flat();
+export const lies = [ends, edges, order, cursors, losses, times, standing, listed].flat();
 
 /**
  * The lies of a name: `bundles/end-empty` is one, `end-empty` that of all lists, `bundles` all that can

@@ -1,6 +1,7 @@
 import type { Page } from '../../../simulator/index.ts';
 import type { OperationName } from '../../../src/lists/registry.ts';
-import { cuts, type ListLie, numberOf, type Scene } from './lies.ts';
+import type { ListLie, Scene } from './lie.ts';
+import { cuts, numberOf } from './lies.ts';
 import { type Chance, chanceOf } from './world.ts';
 
 /**

@@ -14,7 +14,7 @@ import { configuredLanes, dueScope } from '../../../src/sync/feeds.ts';
 import { closeRun } from '../../../src/sync/runs.ts';
 import { openComposed } from '../../harness/engines.ts';
 import { isOfBlocks, plainChain, settingsFor, type SyncRun } from '../../harness/sync.ts';
-import { pageSize } from './lies.ts';
+import { pageSize } from './lie.ts';
 import type { Chance } from './world.ts';
 import { openRun } from '../../harness/runs.ts';
 

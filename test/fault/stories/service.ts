@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Item, Page } from '../../../simulator/index.ts';
 import { type Answering, isNewest, noItems, type Requested } from '../../harness/kept.ts';
-import { cutWhileAgain, type ListLie, numberOf } from './lies.ts';
+import type { ListLie } from './lie.ts';
+import { cutWhileAgain, numberOf } from './lies.ts';
 import type { OperationName } from '../../../src/lists/registry.ts';
 import type { Plot } from './plots.ts';
 import { chanceOf } from './world.ts';

@@ -7,7 +7,8 @@ import { opened } from '../../harness/database.ts';
 import { contradictedByMovedBlock, contradictedFindings } from '../../harness/findings.ts';
 import { isNewest, keepLists, type KeptExplorer, timeOf } from '../../harness/kept.ts';
 import { type Copier, deathsBy, openCopier, overlapMs, type Task } from './program.ts';
-import { cutOff, cutWhileAgain, type ListLie } from './lies.ts';
+import type { ListLie } from './lie.ts';
+import { cutOff, cutWhileAgain } from './lies.ts';
 import { cutList, Adversary, type PlayedLie } from './service.ts';
 import { type Plot, plotsOf } from './plots.ts';
 import {
