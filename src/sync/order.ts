@@ -89,20 +89,20 @@ const isForeign = ({ inOrder: items, leadsOn }: PageOrder): boolean =>
   items.length === 0 && !leadsOn;
 
 /**
- * Whether a page lacks the item that its cursor names, or has it at a lower block, as if its numbers were too low. An item without
- * a key may be that one, at its block.
+ * Whether a page has the item that its cursor names: not if it has it at a lower block, as if its numbers were too low. An item
+ * without a key may be that one, at its block.
  */
-export const lacksEntry = (
+export function hasEntry(
   reported: readonly ReportedPlace[],
   { entry, isEntryAbove }: PageBorders,
-): boolean =>
-  entry !== null &&
-  !isEntryAbove &&
-  reported.length > 0 &&
-  reported.every(({ key, height }) => {
-    if (key !== null && key !== entry.key) return true;
-    return height !== null && (key === null ? height !== entry.height : height < entry.height);
-  });
+): 'yes' | 'perhaps' | 'no' {
+  if (entry === null || isEntryAbove || reported.length === 0) return 'yes';
+  const placed = reported.map(({ key, height }) => ({ key, height: height ?? entry.height }));
+  const isThere = placed.some(({ key, height }) => key === entry.key && height >= entry.height);
+  if (isThere) return 'yes';
+  const mayBe = placed.some(({ key, height }) => key === null && height === entry.height);
+  return mayBe ? 'perhaps' : 'no';
+}
 
 /** Indexes of the items out of order; 'all': the page does not belong where it was requested. */
 export type Misplaced = readonly number[] | 'all';

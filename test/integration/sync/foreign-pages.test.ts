@@ -67,6 +67,10 @@ test.each<[string, PageLie]>([
     'of another chain, with an item without a hash,',
     (page) => ({ ...page, items: foreign(page).items.with(4, { ...page.items[4], hash: '0x' }) }),
   ],
+  [
+    'of another chain, with no hash of its first item,',
+    (page) => ({ ...page, items: foreign(page).items.with(0, { ...page.items[0], hash: null }) }),
+  ],
   ['whose numbers are one too low', oneTooLow],
 ])('one page %s costs one request, and nothing of it is stored', async (_, lie) => {
   const world = await lyingList();
