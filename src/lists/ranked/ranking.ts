@@ -36,6 +36,8 @@ export async function concludeRanking(
              where run_id = ${walk.run_id} and failure is distinct from 'truncated'
            ) as walks,
            ${hasMoved(list, walk)} as moved,
+           ${lacksNamed(list, walk)} as lacks_named,
+           coalesce((${lastItems(walk)}) = 0, false) as ends_empty,
            ${skipsPart(list, walk)} as skipped,
            exists (
              select from etl.ranking_entries join etl.walks on walks.id = walk_id
@@ -48,9 +50,11 @@ export async function concludeRanking(
   `;
   // An empty page leads on to what is below it.
   if (found.skipped) return 'skipped';
-  if (found.moved && found.walks < walksAtMost) return rowsMoved;
+  if ((found.moved || found.lacks_named) && found.walks < walksAtMost) return rowsMoved;
   // A service under repair lists no item, though some are stored.
   if (found.moved && !found.has_items && !found.has_quarantined) return 'empty';
+  // Of a list that changes, the item may have moved up; nothing says so of an end without items.
+  if (found.lacks_named && found.ends_empty) return 'skipped';
   await publish(list, tx, walk, found);
   return null;
 }
@@ -60,6 +64,9 @@ const conclusionShape = () =>
   z.object({
     walks: z.number(),
     moved: z.boolean(),
+    /** Whether its end lacks the item that its last cursor names: more was listed. */
+    lacks_named: z.boolean(),
+    ends_empty: z.boolean(),
     /** Whether an empty page of the walk led on, and neither an equal token nor the last ranking explains it. */
     skipped: z.boolean(),
     /** Whether the walks met an item, and have one in quarantine. */
@@ -74,21 +81,8 @@ type Conclusion = z.infer<ReturnType<typeof conclusionShape>>;
  */
 function hasMoved(list: RankedOperation, walk: WalkContext): SQL {
   const { table, key } = namesOf(list);
-  // Of an end without items, the cursor alone says that more was listed.
-  const { cursor, isConclusive } = walk;
-  const named = cursor !== null && isConclusive ? list.ranking.position(cursor)?.key : null;
   return sql`exists (
     select from etl.ranking_entries where walk_id = ${walk.walk_id} and has_moved
-  ) or ${named ?? null}::text is not null and not exists (
-    select from etl.ranking_entries
-    where walk_id = ${walk.walk_id}
-      and key = ${named ?? null}
-      -- Met far above, it is of a page that came in place of another.
-      and position >= (
-        select max(position) from etl.ranking_entries where walk_id = ${walk.walk_id}
-      ) - (
-        select items from etl.pages where walk_id = ${walk.walk_id} order by sequence desc limit 1
-      )
   ) or (
     with before as (
       select key
@@ -112,6 +106,25 @@ function hasMoved(list: RankedOperation, walk: WalkContext): SQL {
     select coalesce(sum(quarantined), 0) from etl.pages where walk_id = ${walk.walk_id}
   )`;
 }
+
+/** As SQL: whether a walk met the item that its last cursor names neither on its last page nor right above. */
+function lacksNamed(list: RankedOperation, { walk_id, cursor, isConclusive }: WalkContext): SQL {
+  // Of an end without items, the cursor alone says that more was listed.
+  const named = (cursor !== null && isConclusive && list.ranking.position(cursor)?.key) || null;
+  return sql`${named}::text is not null and not exists (
+    select from etl.ranking_entries
+    where walk_id = ${walk_id}
+      and key = ${named}
+      -- Met far above, it is of a page that came in place of another.
+      and position >= (
+        select max(position) from etl.ranking_entries where walk_id = ${walk_id}
+      ) - (${lastItems({ walk_id })})
+  )`;
+}
+
+/** As SQL: how many items the last page of a walk has. */
+const lastItems = ({ walk_id }: Pick<WalkContext, 'walk_id'>): SQL =>
+  sql`select items from etl.pages where walk_id = ${walk_id} order by sequence desc limit 1`;
 
 /** As SQL: the walks of a run whose items count: one that failed may have read another list. */
 const countsFor = ({ run_id, walk_id }: WalkContext): SQL =>

@@ -58,6 +58,20 @@ test('a first ranking that ends without the item of its last cursor is read agai
   expect(await ranked()).toEqual(range(1, 60).map(addressOf));
 });
 
+test('a first ranking of which each walk ends without the item of its last cursor is not published', async () => {
+  const { list, poll, ranked, open } = await rankedWorld();
+  list.lie = (_, { cursor }) => (cursor === null ? null : noItems);
+
+  expect(await poll(1)).toEqual(['finished']);
+
+  expect(await ranked()).toEqual([]);
+  expect(await open()).not.toEqual([]);
+  list.lie = honestly;
+  await poll(2);
+  expect(await ranked()).toEqual(range(1, 60).map(addressOf));
+  expect(await open()).toEqual([]);
+});
+
 test('a first ranking that ends where its first page says that it begins is read again', async () => {
   const { list, poll, ranked } = await rankedWorld();
   const answers = [noItems, noItems];

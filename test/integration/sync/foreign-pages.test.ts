@@ -69,7 +69,7 @@ test.each<[string, PageLie]>([
   ],
   [
     'of another chain, with no hash of its first item,',
-    (page) => ({ ...page, items: foreign(page).items.with(0, { ...page.items[0], hash: null }) }),
+    (page) => ({ ...page, items: foreign(page).items.with(0, { ...page.items[0], hash: '0x' }) }),
   ],
   ['whose numbers are one too low', oneTooLow],
 ])('one page %s costs one request, and nothing of it is stored', async (_, lie) => {
