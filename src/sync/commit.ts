@@ -298,7 +298,8 @@ async function recordQuarantined(
       last_page_id
     )
     select distinct on (raw_hash)
-           chain_id, operation, scope, raw, raw_hash, reason,
+           -- An item that is null is an item too.
+           chain_id, operation, scope, coalesce(raw, 'null'), raw_hash, reason,
            first_value(position) over (partition by raw_hash order by page_id desc),
            from_block, to_block, page_id, max(page_id) over (partition by raw_hash)
     from json_populate_recordset(null::etl.quarantine, ${JSON.stringify(entries)}::json)
