@@ -14,9 +14,10 @@ import {
 } from './judge.ts';
 import {
   bottomOf,
-  hasEntry,
   isOlder,
   judgeOrder,
+  lacksEntry,
+  mayListEntry,
   type PageBorders,
   type PageOrder,
   reportedPlaces,
@@ -43,8 +44,9 @@ export function judgePage(page: ServedPage, { walk, reader, step }: RecheckConte
   const places = list === null ? [] : reportedPlaces(list, envelope.items);
   const order = borders === null ? null : judgeOrder(places, borders);
   const named = namedBy(list, step.cursor);
-  // Whether it has the item that the list's own cursor names.
-  const hasNamed = borders === null || named === null ? 'yes' : hasEntry(places, borders);
+  // Whether it lacks the item that the list's own cursor names.
+  const isOther = borders !== null && lacksEntry(places, borders) && named !== null;
+  const isUnread = isOther && mayListEntry(places, borders);
   const emptyRun = facts.items === 0 ? step.emptyRun + 1 : 0;
   // An empty page has no time: it neither ends a walk at `since`, nor changes how old the page before is.
   const isPast = facts.items === 0 ? step.isOlder : isOlder(order, walk.scope.since);
@@ -65,7 +67,7 @@ export function judgePage(page: ServedPage, { walk, reader, step }: RecheckConte
     });
   const isFromTop = step.cursor === null && facts.cursor_in !== null;
   const isEntry = entry !== undefined && step.sequence === 0 && facts.items > 0 && named === null;
-  return { ...page, order, hasNamed, isFromTop, isEntry, emptyRun, isOlder: isPast, end };
+  return { ...page, order, isOther, isUnread, isFromTop, isEntry, emptyRun, isOlder: isPast, end };
 }
 
 /** A page that nothing shows to be of this list covers nothing, and ends its walk: its cursor leads on in the other list. */
@@ -117,19 +119,13 @@ type Suspicion = 'end' | 'since' | 'from-top' | 'entry' | 'other' | 'empty';
  * Of empty pages in a row the first one needs other evidence, also if the walk ends with it: a probe takes its number for
  * empty, and no other walk reads what was above the cursor of the next one.
  */
-function suspicionOf({
-  emptyRun,
-  end,
-  isFromTop,
-  isEntry,
-  hasNamed,
-}: JudgedPage): Suspicion | null {
+function suspicionOf({ emptyRun, end, isFromTop, isEntry, isOther }: JudgedPage): Suspicion | null {
   if (end?.is === 'end') return 'end';
   if (end?.is === 'bound' && end.bound === 'since') return 'since';
   if (isFromTop) return 'from-top';
-  // No item of it is known to be one that has to be there.
-  if ((isEntry || hasNamed === 'perhaps') && !missedEntry({ end })) return 'entry';
-  if (hasNamed === 'no') return 'other';
+  // No page has named an item that has to be there.
+  if (isEntry && !missedEntry({ end })) return 'entry';
+  if (isOther) return 'other';
   return emptyRun === 1 && isFollowed(end) ? 'empty' : null;
 }
 
@@ -189,7 +185,7 @@ export const isBelieved = (before: Answer | null, { suspicion, verdict, isSame }
 
 /**
  * Makes a request again until an answer is believed. A page that lacks the item of its cursor covers nothing, unless it is
- * believed and one of its items is stored.
+ * believed, and an item without a key may be that one, or one of its items is stored.
  */
 async function confirm(claim: JudgedPage, context: RecheckContext): Promise<JudgedPage> {
   const { walk, reader } = context;
@@ -207,10 +203,11 @@ async function confirm(claim: JudgedPage, context: RecheckContext): Promise<Judg
     throw truncated(verdict.is === 'contradicted' ? verdict.evidence : differs);
   }
   const page = isRight || suspicion !== 'since' ? now.page : { ...now.page, end: null };
-  if (page.hasNamed !== 'no' || reader.operation.order === null) return page;
+  if (!page.isOther || reader.operation.order === null) return page;
   const keys = rows.map(({ key }) => key);
   const isListed =
-    isRight && (await sharesStored(reader.operation, reader.db, walk.chain_id, keys));
+    isRight &&
+    (page.isUnread || (await sharesStored(reader.operation, reader.db, walk.chain_id, keys)));
   return isListed ? page : distrust(page);
 }
 
@@ -257,7 +254,7 @@ async function judgeEnd(
   before: Look | null,
   context: RecheckContext,
 ): Promise<Pick<Look, 'verdict' | 'isContested'> & Partial<Pick<Look, 'page'>>> {
-  const { envelope, order, hasNamed } = page;
+  const { envelope, order, isOther } = page;
   const { walk, reader, step } = context;
   const { db, operation, pageSize } = reader;
   const verdict = await kindOf(walk.operation).judgeEnd(db, {
@@ -269,9 +266,8 @@ async function judgeEnd(
     entry: step.cursor === null ? 'head' : (operation.order?.position(step.cursor) ?? 'unknown'),
     promised: namedBy(operation.order, step.cursor),
   });
-  // A page that may lack the item of its cursor is requested twice, whatever it shows.
-  if (verdict.is === 'supported' && hasNamed !== 'yes')
-    return { verdict: unsupported, isContested: false };
+  // A page that lacks the item of its cursor is requested twice, whatever it shows.
+  if (verdict.is === 'supported' && isOther) return { verdict: unsupported, isContested: false };
   if (verdict.is !== 'contradicted') return { verdict, isContested: false };
   const { question } = verdict;
   // A cursor that was returned a moment ago is evidence: only a later reading asks whether its item has left.

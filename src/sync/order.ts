@@ -88,21 +88,21 @@ export const withoutPlace = (order: PageOrder): PageOrder => ({
 const isForeign = ({ inOrder: items, leadsOn }: PageOrder): boolean =>
   items.length === 0 && !leadsOn;
 
-/**
- * Whether a page has the item that its cursor names: not if it has it at a lower block, as if its numbers were too low. An item
- * without a key may be that one, at its block.
- */
-export function hasEntry(
+/** Whether a page lacks the item that its cursor names, or has it at a lower block, as if its numbers were too low. */
+export const lacksEntry = (
   reported: readonly ReportedPlace[],
   { entry, isEntryAbove }: PageBorders,
-): 'yes' | 'perhaps' | 'no' {
-  if (entry === null || isEntryAbove || reported.length === 0) return 'yes';
-  const placed = reported.map(({ key, height }) => ({ key, height: height ?? entry.height }));
-  const isThere = placed.some(({ key, height }) => key === entry.key && height >= entry.height);
-  if (isThere) return 'yes';
-  const mayBe = placed.some(({ key, height }) => key === null && height === entry.height);
-  return mayBe ? 'perhaps' : 'no';
-}
+): boolean =>
+  entry !== null &&
+  !isEntryAbove &&
+  reported.length > 0 &&
+  reported.every(
+    ({ key, height }) => key !== entry.key || (height !== null && height < entry.height),
+  );
+
+/** Whether an item without a key may be the one that the cursor names. */
+export const mayListEntry = (reported: readonly ReportedPlace[], { entry }: PageBorders): boolean =>
+  reported.some(({ key, height }) => key === null && (height === null || height === entry?.height));
 
 /** Indexes of the items out of order; 'all': the page does not belong where it was requested. */
 export type Misplaced = readonly number[] | 'all';

@@ -68,7 +68,7 @@ test.each<[string, PageLie]>([
     (page) => ({ ...page, items: foreign(page).items.with(4, { ...page.items[4], hash: '0x' }) }),
   ],
   [
-    'of another chain, with no hash of its first item,',
+    'of another chain, with the item that its cursor names without a hash,',
     (page) => ({ ...page, items: foreign(page).items.with(0, { ...page.items[0], hash: '0x' }) }),
   ],
   ['whose numbers are one too low', oneTooLow],

@@ -4,7 +4,8 @@ import { inOrder } from '../../../src/lists/positions.ts';
 import {
   joins,
   judgeOrder,
-  hasEntry,
+  lacksEntry,
+  mayListEntry,
   misplacedIn,
   type PageBorders,
   type ReportedPlace,
@@ -50,13 +51,16 @@ describe('a page of a list that is newest first', () => {
     }));
     const swapped = [...page.slice(1), ...page.slice(0, 1)];
 
-    expect(hasEntry(foreign, borders)).toBe('no');
-    expect(hasEntry(swapped, borders)).toBe('yes');
-    expect(hasEntry(foreign.with(0, found(1009, { key: null })), borders)).toBe('perhaps');
-    expect(hasEntry(foreign.with(4, found(1005, { key: null })), borders)).toBe('no');
-    expect(hasEntry(page.with(0, found(1009, { height: 1008 })), borders)).toBe('no');
-    expect(hasEntry(page.with(0, found(1009, { height: null })), borders)).toBe('yes');
-    expect(hasEntry(foreign, { ...borders, isEntryAbove: true })).toBe('yes');
+    expect(lacksEntry(foreign, borders)).toBe(true);
+    expect(lacksEntry(swapped, borders)).toBe(false);
+    for (const height of [1009, null]) {
+      const keyless = foreign.with(0, found(1009, { key: null, height }));
+      expect([lacksEntry(keyless, borders), mayListEntry(keyless, borders)]).toEqual([true, true]);
+    }
+    expect(mayListEntry(foreign.with(4, found(1005, { key: null })), borders)).toBe(false);
+    expect(lacksEntry(page.with(0, found(1009, { height: 1008 })), borders)).toBe(true);
+    expect(lacksEntry(page.with(0, found(1009, { height: null })), borders)).toBe(false);
+    expect(lacksEntry(foreign, { ...borders, isEntryAbove: true })).toBe(false);
   });
 
   test('without a position bounds nothing, and names all its items as misplaced', () => {
