@@ -300,17 +300,24 @@ async function recordQuarantined(
     select distinct on (raw_hash)
            -- An item that is null is an item too.
            chain_id, operation, scope, coalesce(raw, 'null'), raw_hash, reason,
-           first_value(position) over (partition by raw_hash order by page_id desc),
-           from_block, to_block, page_id, max(page_id) over (partition by raw_hash)
+           first_value(position) over (equal order by page_id desc),
+           case when to_block is not null
+             then min(coalesce(from_block, 0)) filter (where to_block is not null) over equal end,
+           case when to_block is not null then max(to_block) over equal end,
+           page_id, max(page_id) over equal
     from json_populate_recordset(null::etl.quarantine, ${JSON.stringify(entries)}::json)
+    window equal as (partition by raw_hash)
     order by raw_hash, page_id
     on conflict (feed, raw_hash, md5(scope::text)) do update
-    set last_page_id = excluded.last_page_id,
-        position = excluded.position,
+    set last_page_id = greatest(t.last_page_id, excluded.last_page_id),
+        position = case when t.last_page_id > excluded.last_page_id then t.position
+                        else excluded.position end,
         -- Neighbours that came since show how far away it may be; a page that belongs nowhere shows nothing.
         from_block = case when excluded.to_block is null then t.from_block
                           else least(coalesce(t.from_block, 0), coalesce(excluded.from_block, 0)) end,
-        to_block = case when t.to_block is not null then greatest(t.to_block, excluded.to_block) end
-    where coalesce(t.last_page_id, t.page_id) < excluded.last_page_id
+        to_block = case when t.to_block is not null then greatest(t.to_block, excluded.to_block) end,
+        -- An equal one elsewhere is another item than the one that a person dropped.
+        dropped_at = case when excluded.to_block < t.from_block or excluded.from_block > t.to_block then null
+                          else t.dropped_at end
   `);
 }

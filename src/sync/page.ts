@@ -181,10 +181,11 @@ export function normalisePage(
   let isEndReported = true;
   const refuse = (raw: unknown, reason: string, at: number) => {
     const raw_hash = digest(JSON.stringify(raw));
-    if (quarantined.has(raw_hash)) return;
     const blocks = order === null ? null : blocksAround(order, at - position);
     const [from_block, to_block] = [blocks?.from ?? null, blocks?.to ?? null];
-    quarantined.set(raw_hash, { raw, raw_hash, reason, position: at, from_block, to_block });
+    // Equal ones may stand for several items: the last is the lowest.
+    const first = quarantined.get(raw_hash) ?? { raw, raw_hash, reason, position: at, to_block };
+    quarantined.set(raw_hash, { ...first, from_block });
   };
   for (const [index, raw] of items.entries()) {
     const at = position + index;

@@ -223,6 +223,37 @@ test('an item that is null is in quarantine, and stops no feed', async () => {
   expect((await retryQuarantined(db, all)).kept).toHaveLength(1);
 });
 
+test.each<[string, number, readonly number[]]>([
+  ['one page', 1, [2, 7]],
+  ['two pages', 2, [4]],
+])('equal items of %s cover no block that one of them can be in', async (_, last, places) => {
+  const { list, sync, lost, covered } = await lyingList();
+  let heads = 0;
+  list.lie = (page, request) =>
+    (heads += 1) > 4 && heads <= 4 + last ? blanked(places)(page, request) : null;
+
+  await sync();
+
+  expect(await lost()).toBe(2);
+  expect(await covered()).toEqual(
+    last === 1 ? ['0 to 151', '160 to 198'] : ['0 to 144', '158 to 198'],
+  );
+});
+
+test('an item that equals a dropped one is open if another page serves it', async () => {
+  const { list, sync, db, open, lost } = await lyingList();
+  list.lieOnce(5, blanked([3]));
+  await sync();
+  await sync({ again: true });
+  expect([await lost(), await dropQuarantined(db, all), await open()]).toEqual([0, 1, []]);
+  list.operations = [...list.operations, ...oneEach(201, 215)];
+  list.lieOnce(1, blanked([4]));
+
+  await sync({ overlapMs: 0 });
+
+  expect([await lost(), await open()]).toEqual([1, ['1 item in quarantine']]);
+});
+
 test('an item that is served again is of the page that served it last', async () => {
   const { sync, list } = await spoiled('factories');
   const before = await list();
