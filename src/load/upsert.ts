@@ -17,11 +17,9 @@ const newestWins = (column: string) => `excluded."${column}"`;
 /** Stored rows that a page may change: of older pages, also its own (a new decoding), any, or none, which locks them. */
 export type Changeable = 'older' | 'older and own' | 'any' | 'none';
 
-/** A page that is decoded again does not list an item that was found since to have left the list. */
+/** A page that is decoded again does not list an item that was found to have left the list: a row without a block keeps its page. */
 const keepsRemoval = (column: string) =>
-  column === 'removed_at'
-    ? `case when t.page_id < excluded.page_id then excluded."${column}" else t."${column}" end`
-    : newestWins(column);
+  column === 'removed_at' ? 't."removed_at"' : newestWins(column);
 
 /**
  * Brings `rows` into `table`: new ones are added, and those that differ are changed by the rule unless a newer

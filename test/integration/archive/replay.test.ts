@@ -5,7 +5,7 @@ import { replayArchive } from '../../../src/replay/replay.ts';
 import { unpackBody } from '../../../src/sync/archive.ts';
 import { digest } from '../../../src/sync/page.ts';
 import type { UsedDatabase } from '../../harness/database.ts';
-import { hashOf } from '../../harness/kept.ts';
+import { hashOf, honestly } from '../../harness/kept.ts';
 import { eventually, startProgram } from '../../harness/process.ts';
 import { plainChain } from '../../harness/sync.ts';
 import { lyingList } from '../sync/lying-list.ts';
@@ -82,6 +82,26 @@ test('a replay lists no item again that was found to have left the list', async 
   expect(await removed()).toEqual([hash]);
 
   expect(await replayed({ db })).toMatchObject({ updated: 0 });
+
+  expect(await removed()).toEqual([hash]);
+});
+
+test('a replay lists no item again that two pages showed out of order, and that has left since', async () => {
+  const { list, sync, removed, db } = await lyingList();
+  const hash = hashOf(2 ** 40);
+  list.lie = ({ items, ...page }) => ({
+    ...page,
+    items: items.map((item) =>
+      item['block_number'] === '185' ? { ...item, hash, block_number: '3' } : item,
+    ),
+  });
+  await sync({ archive: 'all' });
+  await sync({ archive: 'all', again: true });
+  list.lie = honestly;
+  await sync({ archive: 'all', again: true });
+  expect(await removed()).toEqual([hash]);
+
+  await replayed({ db });
 
   expect(await removed()).toEqual([hash]);
 });
