@@ -11,7 +11,7 @@ import { type OperationName, operations as declared } from '../../../src/lists/r
 import { digest } from '../../../src/sync/page.ts';
 import type { ServedPage } from '../../harness/explorer.ts';
 import { openCopy, shortChain } from '../../harness/sync.ts';
-import { hashOf, oneEach, type PageLie } from '../../harness/kept.ts';
+import { hashOf, oneEach } from '../../harness/kept.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
 import { copiedList, lyingList, pages, pageSize } from './lying-list.ts';
 
@@ -202,56 +202,6 @@ test('an item that only a wrong declaration refused gets the block that its page
   expect((await retryQuarantined(db, all)).rows).toHaveLength(2);
 
   expect(await rows()).toEqual(before);
-});
-
-/** The items at these places of a page are `{}`, or another one that says nothing. */
-const blanked =
-  (places: readonly number[], blank: unknown = {}): PageLie =>
-  ({ items, ...page }) => ({
-    ...page,
-    items: items.map((item, at) => (places.includes(at) ? (blank as Item) : item)),
-  });
-
-test('an item that is null is in quarantine, and stops no feed', async () => {
-  const { list, sync, db, lost, open } = await lyingList();
-  list.lieOnce(2, blanked([4], null));
-
-  await sync();
-
-  expect([await lost(), await open()]).toEqual([1, ['1 item in quarantine']]);
-  expect(await listQuarantined(db, all)).toMatchObject([{ raw: null }]);
-  expect((await retryQuarantined(db, all)).kept).toHaveLength(1);
-});
-
-test.each<[string, number, readonly number[]]>([
-  ['one page', 1, [2, 7]],
-  ['two pages', 2, [4]],
-])('equal items of %s cover no block that one of them can be in', async (_, last, places) => {
-  const { list, sync, lost, covered } = await lyingList();
-  let heads = 0;
-  list.lie = (page, request) =>
-    (heads += 1) > 4 && heads <= 4 + last ? blanked(places)(page, request) : null;
-
-  await sync();
-
-  expect(await lost()).toBe(2);
-  expect(await covered()).toEqual(
-    last === 1 ? ['0 to 151', '160 to 198'] : ['0 to 144', '158 to 198'],
-  );
-});
-
-test('an item that equals a dropped one is open if another page serves it', async () => {
-  const { list, sync, db, open, lost } = await lyingList();
-  list.lieOnce(5, blanked([3]));
-  await sync();
-  await sync({ again: true });
-  expect([await lost(), await dropQuarantined(db, all), await open()]).toEqual([0, 1, []]);
-  list.operations = [...list.operations, ...oneEach(201, 215)];
-  list.lieOnce(1, blanked([4]));
-
-  await sync({ overlapMs: 0 });
-
-  expect([await lost(), await open()]).toEqual([1, ['1 item in quarantine']]);
 });
 
 test('an item that is served again is of the page that served it last', async () => {
