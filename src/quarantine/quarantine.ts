@@ -6,6 +6,7 @@ import { parseExactly } from '../exact-number.ts';
 import { lockEnds } from '../lists/feed.ts';
 import { decidesMembership, hasHistory } from '../lists/index.ts';
 import type { ItemRows } from '../lists/operation.ts';
+import { hasKey, placeColumns, present } from '../lists/positions.ts';
 import { operations } from '../lists/registry.ts';
 import { walks, type WalkRow } from '../lists/tables.ts';
 import { loadPages } from '../load/load.ts';
@@ -176,9 +177,14 @@ async function retryPage(
 ): Promise<Retried> {
   const origin = await lockOrigin(tx, pageId);
   const stored = await execute(tx).rows(() =>
-    keptItem.extend({ raw: z.string(), position: z.int() }),
+    keptItem.extend({ raw: z.string(), position: z.int(), is_read_again: z.boolean() }),
   )`
-    select id::float8 as id, feed, chain_id::float8 as chain_id, operation, reason, position, raw::text as raw
+    select id::float8 as id, feed, chain_id::float8 as chain_id, operation, reason, position, raw::text as raw,
+           exists (
+             select from etl.walks as later
+             where later.feed = quarantine.feed and later.state = 'finished'
+               and later.id > ${origin?.walk.id ?? null}::bigint and etl.reads_again(later, quarantine)
+           ) as is_read_again
     from etl.quarantine
     where id = any(${sql.param(ids)}::bigint[])
     order by id
@@ -188,7 +194,8 @@ async function retryPage(
   const items: ItemRows[] = [];
   const rows: QuarantinedItem[] = [];
   const kept: Retried['kept'] = [];
-  for (const { reason, raw, position, ...named } of stored) {
+  const gone: string[] = [];
+  for (const { reason, raw, position, is_read_again: isReadAgain, ...named } of stored) {
     const read = origin && readAgain(origin, [parseExactly(raw)], misplacedAlone(origin, position));
     const [item] = read?.rows ?? [];
     if (Object.values<string>(reasonsOfPage).includes(reason)) kept.push({ ...named, reason });
@@ -199,17 +206,32 @@ async function retryPage(
     else {
       items.push(item);
       rows.push(named);
+      if (isReadAgain) gone.push(item.key);
     }
   }
   await keepReasons(tx, kept);
   if (origin === null || items.length === 0) return { rows, written: 0, kept };
   const { inserted, changed } = await writeItems(tx, origin, items);
+  await removeNew(tx, origin, gone);
   const released = rows.map(({ id }) => id);
   await tx.execute(
     sql`delete from etl.quarantine where id = any(${sql.param(released)}::bigint[])`,
   );
   await addToCoverage(tx, origin.walk, { inserted });
   return { rows, written: inserted + changed, kept };
+}
+
+/** A new row whose place a later walk has read, without the item, has left the list. */
+async function removeNew(tx: Transaction, { walk, page }: Origin, keys: readonly string[]) {
+  const list = operations[walk.operation];
+  if (keys.length === 0 || list.order === null || !list.order.givesCoverage) return;
+  await tx.execute(sql`
+    with ${present}
+    update ${placeColumns(list).table} as t set removed_at = present.at
+    from present
+    where chain_id = ${walk.chain_id} and ${hasKey(list, keys)}
+      and page_id = ${page.page_id} and first_seen_at = updated_at
+  `);
 }
 
 /** What the page says of one of its items, read alone. */

@@ -109,7 +109,8 @@ begin atomic
   where (lowest is null or not named.numbers && int8range(lowest, highest, '[]'))
     and not exists (
       select from etl.quarantine as item
-      where item.feed = of_feed and dropped_at is not null and etl.reads_again(later, item)
+      join etl.pages as served on served.id = coalesce(item.last_page_id, item.page_id)
+      where item.feed = of_feed and served.walk_id < later.id and etl.reads_again(later, item)
     )
     and etl.is_superseded(later, at);
 end;

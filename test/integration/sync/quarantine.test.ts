@@ -142,6 +142,24 @@ test('retry does not overwrite values of a newer page', async () => {
   expect(await list()).toEqual([]);
 });
 
+test('an item that can be read now has left the list if its place was read without it', async () => {
+  const { list, sync, query, db, removed, expectComplete } = await lyingList();
+  const gone = hashOf(157);
+  list.lie = ({ items, ...page }) => ({
+    ...page,
+    items: items.map((item) => (item['hash'] === gone ? { ...item, hash: `?${gone}` } : item)),
+  });
+  await sync();
+  list.operations = list.operations.filter(({ id }) => id !== 157);
+  await sync({ again: true });
+  await query(`update etl.quarantine set raw = replace(raw::text, '"?', '"')::jsonb`);
+
+  expect((await retryQuarantined(db, all)).rows).toHaveLength(1);
+
+  expect(await removed()).toEqual([gone]);
+  await expectComplete();
+});
+
 test('an item of a page of which nothing is in order keeps its known block', async () => {
   const { list, sync, query, db } = await copiedList();
   const moved = (pages - 1) * pageSize - 4;
