@@ -34,11 +34,11 @@ return case later.kind
       select from etl.pages where pages.walk_id = later.id and (jumped is not null or not is_ordered)
     )
     and not exists (
-      -- It showed blocks that an earlier walk skipped, so that this one confirms no other skip.
+      -- It showed blocks that another walk skipped, so that this one confirms no other skip.
       select from etl.pages as skipping
       where skipping.feed = later.feed
         and jumped is not null
-        and skipping.walk_id < later.id
+        and skipping.walk_id <> later.id
         and jumped && int8range(later.bottom, later.top, '[]')
     )
   -- A newer one read the same verified batch. Polls stay: the next counts them.

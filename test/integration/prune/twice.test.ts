@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { recountCoverage, verifyFeeds } from '../../../src/status/verify.ts';
-import { hashOf, oneEach } from '../../harness/kept.ts';
+import { hashOf, honestly, oneEach, type PageLie } from '../../harness/kept.ts';
 import { retryQuarantined } from '../../../src/quarantine/quarantine.ts';
-import { lyingList } from '../sync/lying-list.ts';
+import { copiedList, lyingList } from '../sync/lying-list.ts';
 import { ledgerOf, listWorld } from './world.ts';
 
 test('what the walks of an earlier prune verified stays verified after the next one', async () => {
@@ -44,4 +44,37 @@ test('a walk that read the place of a quarantined item without it stays until th
   await retryQuarantined(database.db, { chains: [], operations: [], ids: [], reason: null });
 
   expect(await removed()).toEqual([gone]);
+});
+
+test('a walk that showed what another one skipped stays, whichever of both began first', async () => {
+  const { list, query, sync, removed, database } = await copiedList();
+  const { age, prune } = ledgerOf(database);
+  const skips: PageLie = ({ items, ...page }) => ({
+    ...page,
+    items: items.filter((item) => !/15[2-7]/u.test(String(item['block_number']))),
+  });
+  list.lie = skips;
+  await sync({ overlapMs: 100_000 });
+  list.lie = honestly;
+  await sync({ overlapMs: 100_000 });
+  await query(`
+    set session_replication_role = replica;
+    with skipping as (
+      update etl.pages set walk_id = 1000 where walk_id = (select walk_id from etl.pages where jumped is not null)
+      returning (select walk_id from etl.pages where jumped is not null) as old
+    )
+    update etl.walks set id = 1000 where id = (select max(old) from skipping);
+    set session_replication_role = origin;
+    select setval('etl.walks_id_seq', 1001)
+  `);
+  list.operations = [...list.operations, ...oneEach(201, 260)];
+  for (let poll = 0; poll < 3; poll += 1) await sync({ overlapMs: 0 });
+  await age(100);
+
+  await prune();
+  await age(-100);
+  list.lie = skips;
+  await sync({ overlapMs: 300_000 });
+
+  expect(await removed()).toEqual([]);
 });
