@@ -135,7 +135,7 @@ const countsFor = ({ run_id, walk_id }: WalkContext): SQL =>
  * ranked. If rows moved to the last, one that had no rank and that a single walk met is not: it may be foreign.
  */
 function observed(list: RankedOperation, walk: WalkContext, moved: boolean): SQL {
-  const { table, key } = namesOf(list);
+  const { table, key, total } = namesOf(list);
   return sql`met as materialized (
     select distinct on (key) key, walk_id, started_at, position, total,
            count(*) over (partition by key) as times
@@ -144,7 +144,7 @@ function observed(list: RankedOperation, walk: WalkContext, moved: boolean): SQL
     where ${countsFor(walk)}
     order by key, walk_id desc
   ), observation as materialized (
-    select met.*
+    select met.*, item.${total} as known_total
     from met
     join ${table} as item on item.chain_id = ${walk.chain_id} and item.${key} = met.key
     where not ${moved} or times > 1 or rank is not null
@@ -172,7 +172,7 @@ function skipsPart(list: RankedOperation, walk: WalkContext): SQL {
 
 /**
  * By total, then as listed. Items that no walk met are missing, if none is in quarantine. A missing
- * total is no change: history would keep it for good. What the walks of other runs met is never published.
+ * total is no change: the known one stays, and history would keep it for good. What the walks of other runs met is never published.
  */
 async function publish(
   list: RankedOperation,
@@ -193,7 +193,7 @@ async function publish(
       from ${table} as item
       left join (
         select key, row_number() over (
-          order by total desc nulls last, walk_id desc, position
+          order by coalesce(total, known_total) desc nulls last, walk_id desc, position
         ) as rank
         from observation
       ) as ranked on ranked.key = item.${key}

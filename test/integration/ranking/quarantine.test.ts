@@ -69,25 +69,30 @@ test('a factory whose item is in quarantine is not marked as missing, and costs 
   expect(await missing()).toEqual([addressOf(3)]);
 });
 
-test('an unreadable count is not stored: the known one stays, and the history gets no row', async () => {
-  const { list, sync, missing, counts } = await factoriesWorld();
+test('an unreadable count is not stored: the known one ranks its factory, and the history gets no row', async () => {
+  const { list, sync, missing, counts, database } = await factoriesWorld();
   list.accounts = new Map<number, unknown>([
     [1, 30],
     [2, 20],
+    [3, 10],
   ]);
   await sync();
   list.accounts = new Map<number, unknown>([
     [1, 31],
     [2, -20],
+    [3, 10],
   ]);
 
   await sync();
 
   expect(await missing()).toEqual([]);
   expect(await counts()).toEqual([
-    [31, 20],
-    [30, 31, 20],
+    [31, 20, 10],
+    [30, 31, 20, 10],
   ]);
+  expect(
+    await database.query('select rank::int from explorer.factories order by address_hash'),
+  ).toEqual([{ rank: 1 }, { rank: 2 }, { rank: 3 }]);
 });
 
 test('an item that can be read now waits for the next ranking: the newest one has no rank for it', async () => {
