@@ -119,6 +119,8 @@ export interface WalkContext<Walk extends Scope = Scope> extends WalkIdentity<Wa
 export interface PageInWalk<Walk extends Scope = Scope> {
   readonly walk: WalkContext<Walk>;
   readonly rows: readonly ItemRows[];
+  /** Whether its first item became a row. */
+  readonly isTopRead: boolean;
 }
 
 export interface WalkEndContext<Walk extends Scope = Scope> extends WalkContext<Walk> {

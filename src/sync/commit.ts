@@ -197,7 +197,10 @@ function contextsOf(
   const ends = [before, ...pages.map(endOf)];
   return pages.map((page, at) => {
     const previousLast = page.order !== null && !joins(page.order) ? null : (ends[at] ?? null);
-    return { walk: { ...contextOf(walk, evidenceOf(page)), previousLast }, rows: page.rows };
+    const { rows, quarantined } = page;
+    const top = rows[0]?.position ?? Infinity;
+    const isTopRead = quarantined.every(({ position }) => position > top);
+    return { walk: { ...contextOf(walk, evidenceOf(page)), previousLast }, rows, isTopRead };
   });
 }
 

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
-import type { ItemRows, PageInWalk, RankedOperation } from '../operation.ts';
+import type { PageInWalk, RankedOperation } from '../operation.ts';
 
 /**
  * Notes what a page saw, and whether rows moved: an item met before, a higher total than above, or another first item than the
@@ -9,12 +9,11 @@ import type { ItemRows, PageInWalk, RankedOperation } from '../operation.ts';
 export async function noteRankingPage(
   list: RankedOperation,
   tx: Transaction,
-  walk: PageInWalk['walk'],
-  rows: readonly ItemRows[],
+  { walk, rows, isTopRead }: PageInWalk,
 ): Promise<void> {
   const { cursor } = walk;
   const { position: positionAt, total } = list.ranking;
-  const named = cursor === null || !walk.isConclusive ? null : (positionAt(cursor)?.key ?? null);
+  const named = cursor === null || !isTopRead ? null : (positionAt(cursor)?.key ?? null);
   const entries = rows.map(({ key, row, position }, index) => ({
     key,
     total: row[total],

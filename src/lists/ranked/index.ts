@@ -91,7 +91,7 @@ export const rankedKind = (
   judgeEnd: (db, claim) => judgeRankingEnd(list, db, claim),
   async writePages(tx, pages, load) {
     await load();
-    for (const { walk, rows } of pages) await noteRankingPage(list, tx, walk, rows);
+    for (const page of pages) await noteRankingPage(list, tx, page);
     return noneRefuted;
   },
   afterWalk: (tx, walk) => concludeRanking(list, tx, walk),

@@ -32,7 +32,7 @@ function pageOf(page_id: number, items: readonly Item[], last: Item | null) {
     previousLast,
     isConclusive: true,
   };
-  return { walk, rows } satisfies PageInWalk;
+  return { walk, rows, isTopRead: true } satisfies PageInWalk;
 }
 
 const known: readonly Item[] = [

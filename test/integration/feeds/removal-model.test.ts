@@ -110,6 +110,7 @@ test('removed items lie within the range of a conclusive page, are few, and appe
                 previousLast,
                 isConclusive: conclusive,
               },
+              isTopRead: true,
               rows: items.map(({ key, height }): ItemRows => ({
                 key,
                 height,

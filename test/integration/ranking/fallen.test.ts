@@ -47,6 +47,21 @@ test('what a single walk of three met, while rows moved, is in no first ranking'
   expect(await ranked()).toEqual(range(1, 60).map(addressOf));
 });
 
+test('a page of another chain is in no first ranking, although one of its items cannot be read', async () => {
+  const { list, poll, ranked } = await rankedWorld();
+  list.lieOnce(3, (page) => ({
+    ...page,
+    items: page.items.map((item, at) => ({
+      ...item,
+      address: at === 5 ? '0x' : addressOf(9_000 + at),
+    })),
+  }));
+
+  expect(await poll(1)).toEqual(['finished']);
+
+  expect(await ranked()).toEqual(range(1, 60).map(addressOf));
+});
+
 test('a first ranking that ends without the item of its last cursor is read again', async () => {
   const { list, poll, ranked } = await rankedWorld();
   const answers = [noItems, noItems];

@@ -142,7 +142,11 @@ async function walkOnce(
           on conflict (chain_id, address_hash) do update
           set total_accounts = excluded.total_accounts`);
       }
-      await kindOf('factories').writePages(tx, [{ walk: context, rows }], async () => new Map());
+      await kindOf('factories').writePages(
+        tx,
+        [{ walk: context, rows, isTopRead: true }],
+        async () => new Map(),
+      );
     }
     const isWhole = state === 'finished';
     const said = isWhole ? await kindOf('factories').afterWalk(tx, context) : null;
