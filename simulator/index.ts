@@ -195,7 +195,8 @@ function createService(options: SimulatorOptions, limiter: Limiter) {
     const requested = { chainId, operation, url, ...place, number, now };
     // None either if the limits refused the request before anything could go wrong with it.
     const fault = (verdict === 'let-in' && faults?.(requested, () => random.part())) || null;
-    const serve = (at: URL) => answer(route, at.searchParams);
+    // Faults serve other lists too.
+    const serve = (at: URL) => answer(route && findRoute(at.pathname, moreLists), at.searchParams);
     const answered = refusals[verdict] ?? answerWith(fault, url, serve);
     const own = fault !== null && 'headers' in fault ? fault.headers : {};
     const seen = { chainId, operation, url, status: answered.status, items: answered.items };
