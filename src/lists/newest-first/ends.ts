@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { execute, type Queryable, type Transaction } from '../../db/transaction.ts';
-import type { Feed } from '../feed.ts';
+import { type Feed, feedName } from '../feed.ts';
 import {
   type EndClaim,
   type EndVerdict,
@@ -152,7 +152,7 @@ export async function removeUnplaced(
       order by ${key}
       limit ${judgedAtOnce}
     `;
-    const gone = rows.length === 0 ? [] : await goneOf(tx, rows);
+    const gone = rows.length === 0 ? [] : await goneOf(tx, feed, rows);
     if (gone.length > 0) {
       await tx.execute(sql`
         with ${present}
@@ -171,15 +171,16 @@ type UnplacedItem = z.infer<ReturnType<typeof unplacedItemShape>>;
 
 /**
  * The keys of those that what is covered shows to have left. What was read before their page does not say so: neither of the
- * block that an item names, nor of where it was listed, on its page or, if that has no range, between those around it.
+ * block that an item names, nor of where it was listed, on its page or, if that has no range, between those around it. Of a page
+ * that was forgotten all of the ledger is newer.
  */
-const goneOf = (tx: Queryable, rows: readonly UnplacedItem[]) =>
+const goneOf = (tx: Queryable, feed: Feed, rows: readonly UnplacedItem[]) =>
   execute(tx).values(z.string)`
     select key
     from json_to_recordset(${JSON.stringify(rows)}::json) as row(key text, page_id bigint, named numeric)
-    join etl.pages on pages.id = page_id
-    join etl.walks as own on own.id = walk_id
-    join etl.feed_coverage on feed_coverage.feed = pages.feed
+    left join etl.pages on pages.id = page_id
+    left join etl.walks as own on own.id = walk_id
+    join etl.feed_coverage on feed_coverage.feed = ${feedName(feed)}
     cross join lateral (
       select coalesce(pages.bottom, pages.top, (
                select below.top from etl.pages as below
@@ -195,9 +196,12 @@ const goneOf = (tx: Queryable, rows: readonly UnplacedItem[]) =>
     where (named > highest or named::bigint <@ covered)
       and exists (
         select from etl.walks as later
-        where later.feed = pages.feed
-          and later.run_id >= own.run_id
-          and (later.verified @> named::bigint or (later.from_head and later.id > own.id and later.top < named))
+        where later.feed = feed_coverage.feed
+          and later.run_id >= coalesce(own.run_id, 0)
+          and (
+            later.verified @> named::bigint
+            or (later.from_head and later.id > coalesce(own.id, 0) and later.top < named)
+          )
           and not exists (
             select from etl.pages as earlier
             where earlier.walk_id = later.id and earlier.id <= pages.id and earlier.bottom <= named
@@ -206,9 +210,9 @@ const goneOf = (tx: Queryable, rows: readonly UnplacedItem[]) =>
       and int8range(least(lowest, uppermost), greatest(lowest, uppermost), '[]') <@ (
         select range_agg(verified)
         from etl.walks as later
-        where later.feed = pages.feed
+        where later.feed = feed_coverage.feed
           -- Its own walk does not verify where it stood.
-          and (later.id = own.id or later.id > own.id and not exists (
+          and (later.id = own.id or later.id > coalesce(own.id, 0) and not exists (
             select from etl.pages as earlier
             where earlier.walk_id = later.id and earlier.id <= pages.id and earlier.bottom <= uppermost
           ))

@@ -1,5 +1,6 @@
 import { expect, inject, test } from 'vitest';
 import { pruneLedger } from '../../../src/lists/prune.ts';
+import { resetFeed } from '../../../src/sync/forget.ts';
 import {
   blockItem,
   hashOf,
@@ -232,6 +233,22 @@ test('an item out of order that is on no later page of either place has left the
     items: page.items.map((item, at) => (at === 4 ? { ...item, hash, block_number: '3' } : item)),
   }));
   await sync();
+  await sync();
+
+  await expectComplete();
+  expect(await removed()).toEqual([hash]);
+});
+
+test('an item out of order has left the list also if its feed was reset since', async () => {
+  const { list, sync, db, removed, expectComplete } = await lyingList();
+  const hash = hashOf(2 ** 40);
+  list.lieOnce(2, (page) => ({
+    ...page,
+    items: page.items.map((item, at) => (at === 4 ? { ...item, hash, block_number: '3' } : item)),
+  }));
+  await sync({ maxPages: 3 });
+  await resetFeed(db, { chain_id: 10, operation: 'user-operations' });
+
   await sync();
 
   await expectComplete();
