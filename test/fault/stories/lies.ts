@@ -141,6 +141,12 @@ const order = liesOf(all, {
     const owed = { cursor: next, page: { ...below, items: honest.items } };
     return { page: { ...honest, items: below.items }, owed };
   },
+  // They say nothing, and are alike.
+  'blank-items': ({ honest: { items }, chance }) => {
+    if (items.length < 3) return null;
+    const places = new Set([0, 1].map(() => chance.whole(0, items.length - 1)));
+    return items.map((item, at) => (places.has(at) ? {} : item));
+  },
   reversed: ({ honest: { items } }) => (items.length < 4 ? null : items.toReversed()),
   'old-page': ({ request, honest, before: [old] }) => {
     if (old === undefined) return null;
