@@ -7,7 +7,8 @@ import { freshDatabase } from '../../harness/database.ts';
 import { hashOf, load } from '../load/loader.ts';
 import { follow } from './follow.ts';
 
-const page = join(import.meta.dirname, '../../../docs/follow-changes.md');
+const docs = join(import.meta.dirname, '../../../docs');
+const page = join(docs, 'follow-changes.md');
 
 test('a reader beside three lanes that are killed and replace blocks has every row and every change', async () => {
   const { lost, readings, operations, reorgs } = await follow({ seed: 1, rows: 5_000 });
@@ -31,4 +32,17 @@ test('the loop in SQL of docs/follow-changes.md copies what is new and what chan
   };
   expect(await show(1, [true, true])).toEqual([true, true]);
   expect(await show(2, [true, false, true])).toEqual([true, false, true]);
+});
+
+test('a reader sees what the statements of docs/operating.md change', async () => {
+  const text = readFileSync(join(docs, 'operating.md'), 'utf8');
+  const statements = [...text.matchAll(/```sql\n(update explorer\..*?)```/gsu)].map(
+    ([, sql = '']) => sql,
+  );
+  const { query } = await freshDatabase();
+  for (const statement of statements) await query(`explain ${statement}`);
+  expect(statements.map((sql) => sql.includes('updated_at = etl.change_time()'))).toEqual([
+    true,
+    true,
+  ]);
 });
