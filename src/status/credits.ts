@@ -15,6 +15,10 @@ type Forecast = Credits['forecast'];
 /** A key stays refused until a request succeeds, also between those that test it. */
 const refusals = failureClasses.filter((failure) => failures[failure].nextTry === 'poll');
 
+/** Whether the explorer refuses a key that a process at work uses. */
+export const isRefusedInUse = ({ failure, limits }: KeyCredits): boolean =>
+  limits.length > 0 && failure !== null && refusals.includes(failure);
+
 /** Credits spent by every key today (UTC), without the keys' identity, and the database's time. */
 export async function readCredits(db: Database): Promise<{ at: Date; keys: KeyCredits[] }> {
   const { ms, keys } = await execute(db).one(() =>

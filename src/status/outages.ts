@@ -38,12 +38,24 @@ export const isOfHost = ({ failure }: FeedStatus): boolean =>
 export const isFailedByDatabase = ({ failure }: FeedStatus): boolean =>
   failure === 'not-stored' || failure?.startsWith('database-') === true;
 
+export const isRefused = ({ state, failure }: FeedStatus): boolean =>
+  state === 'blocked' && (failure === 'unauthorized' || failure === 'key-missing');
+
+export const isRejected = ({ state, failure }: FeedStatus): boolean =>
+  state === 'blocked' && failure === 'rejected';
+
+export const isOutOfCredits = ({ failure }: FeedStatus): boolean =>
+  failure === 'out-of-credits' || failure === 'daily-limit';
+
+export const isWaiting = (feed: FeedStatus): boolean =>
+  feed.state === 'blocked' && !isRefused(feed) && !isRejected(feed);
+
 /** A feed that waits for its explorer fails with it, unless it has a failure of its own. */
 export function duringOutage(feed: FeedStatus, outages: readonly Outage[]): FeedStatus {
   const outage = outageOf(feed, outages);
   const isLeft = feed.state === 'paused' && !isHeld(feed);
-  const isWaiting = isLeft || ['running', 'behind', 'failing'].includes(feed.state);
-  if (outage === null || !isWaiting) return feed;
+  const waitsForIt = isLeft || ['running', 'behind', 'failing'].includes(feed.state);
+  if (outage === null || !waitsForIt) return feed;
   if (feed.failure !== null && !isOfHost(feed)) return feed;
   return { ...feed, state: 'failing', failure: outage.failure, sentence: outage.reason };
 }

@@ -1,26 +1,35 @@
 import { failures } from '../failure.ts';
 import { counted } from '../terminal/numbers.ts';
 import { clock } from '../time.ts';
+import { isRefusedInUse } from './credits.ts';
 import type { OverallFacts } from './facts.ts';
-import { isFailedByDatabase, isOfHost, isStopped, outageOf } from './outages.ts';
+import {
+  isFailedByDatabase,
+  isOfHost,
+  isOutOfCredits,
+  isRefused,
+  isRejected,
+  isStopped,
+  isWaiting,
+  outageOf,
+} from './outages.ts';
 import { isAbandoned, isAtWork, isHeld, isStalled } from './lanes.ts';
 import {
-  earliest,
   flagsWithoutFile,
   historyWaits,
   lastPageAt,
   lateText,
   limitsText,
   maintenanceText,
-  nextTryText,
   outageText,
   positions,
   readingText,
   reasonIn,
+  refusedKeyText,
   silentText,
   stalledText,
   unservedText,
-  untilText,
+  waitText,
   withoutCause,
 } from './sentences.ts';
 import { reasonCodes, type FeedStatus, type Reason } from './schema.ts';
@@ -68,31 +77,6 @@ const isDeserted = (feed: FeedStatus, facts: OverallFacts): boolean =>
   (has(feed, 'no-worker') ||
     (!isStopped(feed, facts.outages) && (has(feed, 'paused') || feed.poll.is_met === false)));
 
-const isRefused = ({ state, failure }: FeedStatus): boolean =>
-  state === 'blocked' && (failure === 'unauthorized' || failure === 'key-missing');
-
-const isRejected = ({ state, failure }: FeedStatus): boolean =>
-  state === 'blocked' && failure === 'rejected';
-
-const isOutOfCredits = ({ failure }: FeedStatus): boolean =>
-  failure === 'out-of-credits' || failure === 'daily-limit';
-
-const isWaiting = (feed: FeedStatus): boolean =>
-  feed.state === 'blocked' && !isRefused(feed) && !isRejected(feed);
-
-/** Until when the explorer takes no request of the key, and the next try if that is earlier, which tests the pause. */
-function waitText(feed: FeedStatus, facts: OverallFacts): string {
-  const { feeds, credits, at } = facts;
-  const those = feeds.filter((one) => isWaiting(one) && one.failure === feed.failure);
-  const paused = credits.keys.filter(({ failure }) => failure === feed.failure);
-  // An idle lane has the time of its next poll.
-  const waiting = those.flatMap(({ lanes }) => lanes.filter(({ state }) => state !== 'idle'));
-  const next = earliest(waiting.map(({ until }) => until));
-  const end = earliest(paused.map(({ paused_until }) => paused_until)) ?? next;
-  const isTested = next !== null && end !== null && Date.parse(next) < Date.parse(end);
-  return `${untilText(end, at)}${isTested ? `; ${nextTryText(next, facts)}` : ''}`;
-}
-
 /** A backfill is open. A new snapshot is none: the previous one stays valid. */
 const isReading = ({ unit, lanes, verified }: FeedStatus): boolean =>
   (unit !== 'ranks' || !verified.is_verified) &&
@@ -136,6 +120,15 @@ const rules = {
         ? 'The explorer saw no API key.'
         : 'The explorer does not accept the API key.',
     advice: ({ failure }) => failure && withoutCause(failures[failure].advice),
+    command: 'explorer-etl check',
+  },
+  /** While other processes use another key, its feeds fail only as long as this one has them. */
+  'key-refused-of-some': {
+    code: 'key-refused',
+    severity: 'action',
+    blocks: true,
+    holds: ({ feeds, credits }) => !feeds.some(isRefused) && credits.keys.some(isRefusedInUse),
+    says: refusedKeyText,
     command: 'explorer-etl check',
   },
   'request-rejected': {

@@ -2,13 +2,14 @@ import { failures } from '../failure.ts';
 import { printable } from '../printable.ts';
 import { counted, duration, gigabytes } from '../terminal/numbers.ts';
 import { clock } from '../time.ts';
+import { isRefusedInUse } from './credits.ts';
 import { sum } from './estimate.ts';
 import type { OverallFacts } from './facts.ts';
 import { isAtWork, isStalled } from './lanes.ts';
-import { outageOf } from './outages.ts';
+import { isWaiting, outageOf } from './outages.ts';
 import type { FeedStatus, StatusDocument } from './schema.ts';
 
-export const untilText = (until: string | null, at: Date, about = '') =>
+const untilText = (until: string | null, at: Date, about = '') =>
   until === null ? '' : ` until ${about}${clock(until, at)}`;
 
 const inTime = (times: readonly (string | null)[]): string[] =>
@@ -61,7 +62,7 @@ export function outageText(feed: FeedStatus, facts: OverallFacts): string {
   return `${outage.sentence}; ${nextTryText(outage.next_try_at, facts)}.`;
 }
 
-export function nextTryText(time: string, { at, workers }: OverallFacts): string {
+function nextTryText(time: string, { at, workers }: OverallFacts): string {
   const next = new Date(Math.max(Date.parse(time), at.getTime())).toISOString();
   return isAtWork(workers) ? `next try ${next.slice(11, 19)} UTC` : 'no worker tries again';
 }
@@ -74,6 +75,27 @@ export const maintenanceText = ({ maintenance, at }: OverallFacts): string =>
         `${task === 'sums' ? 'Daily sums, senders and batch_stats have not been updated' : 'Expired rows have not been deleted'} since ${clock(since, at)}: ${reason}.`,
     )
     .join(' ');
+
+/** Until when the explorer takes no request of the key, and the next try if that is earlier, which tests the pause. */
+export function waitText(feed: FeedStatus, facts: OverallFacts): string {
+  const { feeds, credits, at } = facts;
+  const those = feeds.filter((one) => isWaiting(one) && one.failure === feed.failure);
+  const paused = credits.keys.filter(({ failure }) => failure === feed.failure);
+  // An idle lane has the time of its next poll.
+  const waiting = those.flatMap(({ lanes }) => lanes.filter(({ state }) => state !== 'idle'));
+  const next = earliest(waiting.map(({ until }) => until));
+  const end = earliest(paused.map(({ paused_until }) => paused_until)) ?? next;
+  const isTested = next !== null && end !== null && Date.parse(next) < Date.parse(end);
+  return `${untilText(end, at)}${isTested ? `; ${nextTryText(next, facts)}` : ''}`;
+}
+
+/** Whose key the explorer refuses. */
+export function refusedKeyText({ credits: { keys } }: OverallFacts): string {
+  const processes = keys
+    .filter(isRefusedInUse)
+    .flatMap(({ limits }) => limits.flatMap(({ stated_by }) => stated_by.map(printable)));
+  return `The explorer does not accept the API key of ${processes.join(', ')}: correct it there, and restart.`;
+}
 
 /** What the files of processes at work say of one key, where they disagree. */
 export function limitsText({ credits: { keys } }: OverallFacts): string {

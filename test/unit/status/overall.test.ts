@@ -152,6 +152,35 @@ test.each<[code: Reason['code'], Partial<FeedStatus>]>([
   expect(codes).toEqual(worlds.map(() => [code]));
 });
 
+test('a process whose key is refused is named while another key brings pages', () => {
+  const at = { spent: 40, limit: null, left: null, paused_until: null, reason: null };
+  const limits = (...stated_by: string[]) => [
+    { requests_per_second: 5, daily_credits: null, stated_by },
+  ];
+  const credits = (failure: 'unauthorized' | null, ...users: string[]) => ({
+    ...statusOf([]).credits,
+    keys: [
+      { ...at, failure: null, limits: limits('start of a on host-a') },
+      { ...at, failure, limits: users.length === 0 ? [] : limits(...users) },
+    ],
+  });
+  const refused = credits('unauthorized', 'start of b on host-b');
+  const { overall, reasons } = statusOf([feedOf()], { credits: refused });
+  expect(overall.state).toBe('action-required');
+  expect(reasons.map(({ code, feeds, sentence }) => ({ code, feeds, sentence }))).toEqual([
+    {
+      code: 'key-refused',
+      feeds: [],
+      sentence:
+        'The explorer does not accept the API key of start of b on host-b: correct it there, and restart.',
+    },
+  ]);
+  // No process uses it, or the feeds that it fails say so.
+  expect(statusOf([feedOf()], { credits: credits('unauthorized') }).reasons).toEqual([]);
+  const blocked = feedOf({ state: 'blocked', failure: 'unauthorized' });
+  expect(statusOf([blocked], { credits: refused }).reasons).toHaveLength(1);
+});
+
 test('a command that concerns one feed is narrowed to it', () => {
   expect(said(statusOf([feedOf({ verified: gap }), feedOf({ chain_id: 1 })]).reasons)).toEqual([
     [
