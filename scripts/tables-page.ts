@@ -71,7 +71,7 @@ meanings of columns are stable.
   power of \`chains.native_decimals\`: columns named \`*_native\` are exact, in the currency of \`native_symbol\` beside
   them. Group by it: nothing adds two currencies.
 - Counts and heights are \`bigint\`, percentages are \`double precision\`. Times are \`timestamptz\` in UTC; those of
-  the program are by the database's clock.
+  the program are by the database's clock, \`as_of\` by the worker's.
 - A column marked _key_ is part of the primary key.
 - A nullable column is null if the API reports null or nothing. If a null means something else, the text says so.
 - A column holds the API field of its name, below the table's source, unless its text names another. Fields without a

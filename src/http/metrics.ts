@@ -130,7 +130,7 @@ function metricsOf(status: StatusDocument): Registry {
   }
   const { spent, left } = credits;
   const used = left === null ? null : Math.min(1, spent / Math.max(1, spent + left));
-  add('budget_credits_spent', 'Credits that all keys spent today (UTC).', spent);
+  add('budget_credits_spent', 'Credits that the keys in use spent today (UTC).', spent);
   add('budget_credits_remaining', 'Credits that are left today.', left);
   add('budget_used_ratio', "Part of the day's credits that is spent, 0 to 1.", used);
   add('credits_last_until_seconds', 'When polls run out of credits, Unix time.', endOf(status));
