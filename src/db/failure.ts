@@ -24,6 +24,8 @@ const closedLabels: Readonly<Record<string, string>> = {
 /** The pool's message if all its connections are in use. */
 const queueTimeout = 'timeout exceeded when trying to connect';
 
+const statementTimeout = 'Query read timeout';
+
 /** Errors of node-postgres 8 without a code (pg/lib/client.js, pg-pool/index.js). */
 const driverLosses: ReadonlySet<string> = new Set([
   'Connection terminated',
@@ -32,7 +34,7 @@ const driverLosses: ReadonlySet<string> = new Set([
   'Client has encountered a connection error and is not queryable',
   'Client was closed and is not queryable',
   'timeout expired',
-  'Query read timeout',
+  statementTimeout,
   queueTimeout,
 ]);
 
@@ -98,6 +100,9 @@ function describeRoot(root: unknown): string {
   const code = codeOf(root);
   const label = code === undefined ? null : systemLabel(code);
   if (label !== null) return `${label} (${code})${placeOf(root)}`;
+  if (root.message === statementTimeout) {
+    return 'it did not answer in time; a pooler, if there is one, may have no session left';
+  }
   // drizzle's message holds the statement and its parameters.
   return isDrizzleQueryError(root) ? 'query failed' : textOf(root.message || root.name);
 }

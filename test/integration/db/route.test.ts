@@ -1,6 +1,6 @@
 import { Client, type Pool } from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { isConnectionLost } from '../../../src/db/failure.ts';
+import { describeDatabaseError, isConnectionLost } from '../../../src/db/failure.ts';
 import { withAdvisoryLock } from '../../../src/db/lock.ts';
 import { createPool, workTimeouts } from '../../../src/db/pool.ts';
 import { demandSession, PoolerError } from '../../../src/db/route.ts';
@@ -31,6 +31,15 @@ describe.skipIf(poolerVersion() === null)('PgBouncer (skipped where it is not in
     const pooled = pooler.through(url);
     await openMany(pooled, 5);
     expect(await demandSession(pooled)).toEqual({ url: pooled, isPooled: true });
+  });
+
+  test('that has no session left is named as what may not answer', async () => {
+    const { url } = await freshDatabase('empty');
+    const pooler = await startPooler(url, { pool_mode: 'session', default_pool_size: 1 });
+    const error: unknown = await demandSession(pooler.through(url), 500).catch(
+      (reason: unknown) => reason,
+    );
+    expect(describeDatabaseError(error)).toMatch(/in time; a pooler.* may have no session left$/u);
   });
 
   test('a pooled session has no schema of other users in its search path', async () => {
