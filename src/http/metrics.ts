@@ -153,8 +153,8 @@ function metricsOf(status: StatusDocument): Registry {
     ofFeed('verified_ratio', 'Part of the list that is verified, 0 to 1.', verified.share);
     if (own.unit !== 'ranks') {
       const missing = verified.batches?.unread ?? verified.missing;
-      ofFeed('gaps', 'Gaps between verified ranges.', verified.gaps);
-      ofFeed('missing', 'Blocks, or batches, that are wanted and not read.', missing);
+      ofFeed('gaps', 'Ranges that are wanted and not read.', verified.gaps);
+      ofFeed('missing', 'Blocks, or batches, in them.', missing);
     }
     ofFeed('history_requests_left', 'Requests that the history takes.', requests);
     ofFeed('quarantine_items', 'Items in quarantine.', own.quarantined);

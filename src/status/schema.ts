@@ -177,6 +177,7 @@ export const feed = z.strictObject({
     next_at: isoTimeOrNull,
   }),
   verified: z.strictObject({
+    /** Whether the whole list is verified, but for items in quarantine, which `share` leaves out. */
     is_verified: z.boolean(),
     /** Part of the target range; null: unknown length. */
     share: z.number().min(0).max(1).nullable(),
