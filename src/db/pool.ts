@@ -61,6 +61,8 @@ const sessionSettings: ServerSettings = {
   DateStyle: 'ISO, MDY',
   // Numbers are read as float8, and must keep their digits.
   extra_float_digits: 1,
+  // What is recorded of views is compared with their names.
+  quote_all_identifiers: 'off',
 };
 
 /** Instead of what the role or the database has for people and other programs; those of the URL win. */

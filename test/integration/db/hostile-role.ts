@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { onTestFinished } from 'vitest';
+import { readSchema } from '../../../src/db/migrate.ts';
 import { rollUp } from '../../../src/rollups/roll.ts';
 import { statusNow } from '../../../src/status/status.ts';
 import { verifyFeeds } from '../../../src/status/verify.ts';
@@ -39,11 +40,13 @@ export async function faultsOf(
   url: string,
 ): Promise<unknown[]> {
   await prepareUrl(owner.url);
+  const { lost } = await readSchema(owner.pool);
   const run = { url, chains: [shortChain] };
   const results = [...(await runSync(owner, run)), ...(await runSync(owner, run))];
   await rollUp({ db: owner.db, now: () => performance.now() }, new AbortController().signal);
   await statusNow(owner.pool, 50);
   return [
+    ...lost,
     ...results.flatMap(({ state, reason }) => (state === 'finished' ? [] : [reason])),
     ...(await verifyFeeds(owner.db)).flatMap(({ open }) => open),
     ...Object.entries(await differences(admin.pool, copySeed, shortChain, {})),

@@ -17,6 +17,7 @@ const hostile = {
   idle_in_transaction_session_timeout: '7777',
   idle_session_timeout: '7777',
   extra_float_digits: '-15',
+  quote_all_identifiers: 'on',
 };
 const settings = Object.entries(hostile).map(([name, value]) => ({ name, value }));
 
@@ -30,6 +31,7 @@ const base = {
   idle_in_transaction_session_timeout: '0',
   idle_session_timeout: '0',
   extra_float_digits: '1',
+  quote_all_identifiers: 'off',
 };
 const working = {
   ...base,
