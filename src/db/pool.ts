@@ -63,6 +63,8 @@ const sessionSettings: ServerSettings = {
   extra_float_digits: 1,
   // What is recorded of views is compared with their names.
   quote_all_identifiers: 'off',
+  // A worker's role reads labels by a policy; without policies Postgres refuses the statement.
+  row_security: 'on',
 };
 
 /** Instead of what the role or the database has for people and other programs; those of the URL win. */

@@ -18,6 +18,7 @@ const hostile = {
   idle_session_timeout: '7777',
   extra_float_digits: '-15',
   quote_all_identifiers: 'on',
+  row_security: 'off',
 };
 const settings = Object.entries(hostile).map(([name, value]) => ({ name, value }));
 
@@ -32,6 +33,7 @@ const base = {
   idle_session_timeout: '0',
   extra_float_digits: '1',
   quote_all_identifiers: 'off',
+  row_security: 'on',
 };
 const working = {
   ...base,
