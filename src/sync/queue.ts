@@ -157,18 +157,27 @@ const hasOpenRun = (tx: Transaction, lane: FeedLane) =>
 
 const within = (tx: Transaction) => ({ db: fromDrizzle(tx, sql) });
 
-const ofHost = Object.entries<FailureRule>(failures).flatMap(([name, { isOfHost }]) =>
-  isOfHost === true ? [name] : [],
-);
+const classesOf = (isOne: (rule: FailureRule) => boolean) =>
+  Object.entries<FailureRule>(failures).flatMap(([name, rule]) => (isOne(rule) ? [name] : []));
 
-/** Ends the waits of lanes that an explorer made wait: it answers again. */
-export async function wakeLanes(db: Database, boss: PgBoss, origin: string): Promise<void> {
+const classes = {
+  host: classesOf(({ isOfHost }) => isOfHost === true),
+  key: classesOf(({ stops }) => stops === 'key'),
+};
+
+/** Ends the waits of lanes that an explorer or a key made wait: it answers again, or a process with another key begins. */
+export async function wakeLanes(
+  db: Database,
+  boss: PgBoss,
+  origin: string,
+  by: keyof typeof classes,
+): Promise<void> {
   await transact(db, async (tx) => {
     const waiting = await execute(tx).values(feedLaneShape)`
       with waiting as (
         select feed as of_feed, lanes.lane as of_lane, due_at
         from etl.lanes join etl.feeds using (feed)
-        where origin = ${origin} and failure = any(${sql.param(ofHost)}::text[])
+        where origin = ${origin} and failure = any(${sql.param(classes[by])}::text[])
           and worker is null and due_at > clock_timestamp()
         order by feed, lanes.lane
         for update of lanes

@@ -42,13 +42,15 @@ export async function serve(
     update etl.feeds set failure = null, reason = null
     where failure like 'database-%' and origin = ${origin}
   `);
+  // The key of this process may do; if it does not, one request shows so.
+  await wakeLanes(db, boss, origin, 'key');
   const worker = startWorker({ ...options, works: () => true, kind: 'start' });
   const onHost = ({ by, failing }: HostChanged) => {
     if (by !== options.pool) return;
     if (failing !== null) return log.write('explorer.unreachable', { url: origin, ...failing });
     log.write('explorer.back', { url: origin });
     // What fails here is woken by its own time.
-    void wakeLanes(db, boss, origin).catch(() => undefined);
+    void wakeLanes(db, boss, origin, 'host').catch(() => undefined);
   };
   signals.on('host', onHost);
   try {
