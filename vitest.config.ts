@@ -59,6 +59,7 @@ const withMoreCases = [
   'test/integration/feeds/reset.test.ts',
   'test/integration/load/groups.test.ts',
   'test/integration/ranking/fallen.test.ts',
+  'test/integration/ranking/motion.test.ts',
   'test/integration/report/quarantined-coverage.test.ts',
   'test/integration/sync/batch-lies.test.ts',
   'test/integration/sync/batches.test.ts',

@@ -34,3 +34,6 @@ export async function namesOf(pool: Pool, view: string): Promise<string[]> {
   const { rows } = await pool.query<{ name: string }>(`select name from ${view} order by name`);
   return rows.map(({ name }) => name);
 }
+
+export const exists = async (pool: Pool, view: string): Promise<boolean> =>
+  (await pool.query('select from pg_class where oid = to_regclass($1)', [view])).rows.length > 0;

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import type { Pool } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { migrate } from '../../../src/db/migrate.ts';
 import { isPrepared } from '../../../src/db/state.ts';
@@ -7,12 +5,18 @@ import { MigrationError } from '../../../src/db/failure.ts';
 import { listViews } from '../../../src/lists/views.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { migrateUrl } from '../../harness/client.ts';
-import { eventually, hangMs } from '../../harness/process.ts';
-import { migrateInProcess, release } from './release.ts';
-import { best, first, firstRelease, isGood, items, namesOf, stock } from './view-release.ts';
-
-const exists = async (pool: Pool, view: string): Promise<boolean> =>
-  (await pool.query('select from pg_class where oid = to_regclass($1)', [view])).rows.length > 0;
+import { eventually } from '../../harness/process.ts';
+import { release } from './release.ts';
+import {
+  best,
+  exists,
+  first,
+  firstRelease,
+  isGood,
+  items,
+  namesOf,
+  stock,
+} from './view-release.ts';
 
 test('a second migrate writes nothing', async () => {
   const { url } = await freshDatabase();
@@ -162,29 +166,6 @@ test('views that a migration drops are re-created, even by a later migrate', asy
   await release(folder, { 1: stock, 2: wider }, first);
   expect(await migrate(pool, [], folder)).toEqual({ applied: 0, views: 3 });
   expect(await namesOf(pool, 'etl.best')).toEqual(['b']);
-});
-
-test('a migrate that is killed leaves the previous views, and the next one creates the new ones', async () => {
-  const { pool, url, folder } = await firstRelease();
-  const slow = `do $$ begin perform pg_sleep(${hangMs / 1000}); end $$;\n`;
-  await release(folder, { 1: stock }, { 'etl/items': items, 'etl/zzz': slow });
-  const { child, migrated } = migrateInProcess(url, folder);
-  migrated.catch(() => undefined);
-  await eventually('the last file to run', async () => {
-    const { rows } = await pool.query(
-      `select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`,
-    );
-    return rows.length > 0;
-  });
-  child.kill('SIGKILL');
-  await once(child, 'close');
-  await pool.query(`
-    select pg_terminate_backend(pid, 5000) from pg_stat_activity
-    where datname = current_database() and wait_event = 'PgSleep'`);
-  expect(await namesOf(pool, 'etl.best')).toEqual(['b']);
-  await release(folder, { 1: stock }, { 'etl/items': items });
-  await migrate(pool, [], folder);
-  expect(await exists(pool, 'etl.best')).toBe(false);
 });
 
 test('migrate waits for a long query on a view, and others still read it meanwhile', async () => {

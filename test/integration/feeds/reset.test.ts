@@ -35,60 +35,63 @@ test.runIf(inject('isLong'))(
   },
 );
 
-test('a feed that is forgotten leaves no row in the tables of the program, and none of its data with --rows', async () => {
-  const { deploy, database } = await openDeployments();
-  const { run, write, documentOf } = await deploy('production', {
-    10: listed(everyKind),
-    8453: listed(everyKind),
-  });
-  await run('sync');
-  const before = await rowsByTable();
-  // A feed that the file names is wanted.
-  const forget = async (chain: 10 | 8453, ...flags: readonly string[]) => {
-    await write({ [chain === 10 ? 8453 : 10]: listed(everyKind) });
+test.runIf(inject('isLong'))(
+  'a feed that is forgotten leaves no row in the tables of the program, and none of its data with --rows',
+  async () => {
+    const { deploy, database } = await openDeployments();
+    const { run, write, documentOf } = await deploy('production', {
+      10: listed(everyKind),
+      8453: listed(everyKind),
+    });
     await run('sync');
-    return await run('feeds', 'forget', '--chain', String(chain), ...flags, '--yes');
-  };
+    const before = await rowsByTable();
+    // A feed that the file names is wanted.
+    const forget = async (chain: 10 | 8453, ...flags: readonly string[]) => {
+      await write({ [chain === 10 ? 8453 : 10]: listed(everyKind) });
+      await run('sync');
+      return await run('feeds', 'forget', '--chain', String(chain), ...flags, '--yes');
+    };
 
-  expect((await forget(8453)).code).toBe(0);
-  expect(await rowsByTable()).toEqual(before);
-  expect(await tablesOf('8453/%')).toEqual([]);
-  expect((await run('status', '--all')).stdout).not.toMatch(/^base/mu);
-  expect(await differences(database.pool, seed, optimism, { operations: everyKind })).toEqual({});
-  expect((await run('check', '--no-requests')).code).toBe(0);
+    expect((await forget(8453)).code).toBe(0);
+    expect(await rowsByTable()).toEqual(before);
+    expect(await tablesOf('8453/%')).toEqual([]);
+    expect((await run('status', '--all')).stdout).not.toMatch(/^base/mu);
+    expect(await differences(database.pool, seed, optimism, { operations: everyKind })).toEqual({});
+    expect((await run('check', '--no-requests')).code).toBe(0);
 
-  expect((await forget(10, '--rows')).code).toBe(0);
-  expect(await tablesOf('10/%')).toEqual([]);
-  expect(await rowsByTable()).toEqual(before.filter(({ chain_id }) => chain_id === 8453));
-  const rows = before.find(({ name, chain_id }) => name === 'factories' && chain_id === 8453);
-  const status = await documentOf<StatusDocument>('status');
-  const counted = status.feeds.find(({ feed }) => feed === '8453/factories');
-  expect(counted?.rows).toBe(rows?.count);
+    expect((await forget(10, '--rows')).code).toBe(0);
+    expect(await tablesOf('10/%')).toEqual([]);
+    expect(await rowsByTable()).toEqual(before.filter(({ chain_id }) => chain_id === 8453));
+    const rows = before.find(({ name, chain_id }) => name === 'factories' && chain_id === 8453);
+    const status = await documentOf<StatusDocument>('status');
+    const counted = status.feeds.find(({ feed }) => feed === '8453/factories');
+    expect(counted?.rows).toBe(rows?.count);
 
-  /** Tables of schema etl, but the timeline, with rows of such feeds. */
-  async function tablesOf(feeds: string) {
-    const tables = await database.query(`
+    /** Tables of schema etl, but the timeline, with rows of such feeds. */
+    async function tablesOf(feeds: string) {
+      const tables = await database.query(`
       select table_name from information_schema.columns join pg_tables on tablename = table_name
       where table_schema = 'etl' and schemaname = 'etl' and column_name = 'feed'`);
-    const found = [];
-    for (const { table_name: table } of tables) {
-      if (table === 'events') continue;
-      found.push(
-        ...(await database.query(`select feed from etl.${table} where feed like $1`, [feeds])),
-      );
+      const found = [];
+      for (const { table_name: table } of tables) {
+        if (table === 'events') continue;
+        found.push(
+          ...(await database.query(`select feed from etl.${table} where feed like $1`, [feeds])),
+        );
+      }
+      expect(tables.length).toBeGreaterThan(10);
+      return found;
     }
-    expect(tables.length).toBeGreaterThan(10);
-    return found;
-  }
 
-  async function rowsByTable() {
-    return await database.query(`
+    async function rowsByTable() {
+      return await database.query(`
       select 'operations' as name, chain_id::int, count(*)::int from explorer.user_operations group by 2
       union all select 'factories', chain_id::int, count(*)::int from explorer.factories group by 2
       union all select 'blocks', chain_id::int, count(*)::int from explorer.blocks group by 2
       order by 1, 2`);
-  }
-});
+    }
+  },
+);
 
 test('the outage of an explorer concerns feeds that are wanted, and ends with the last that is forgotten', async () => {
   const { deploy, database } = await openDeployments();

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { rankingWorld, hourMs, minuteMs } from './world.ts';
 
 /** Small pages, so that a walk has many borders for a row to cross. */
@@ -64,24 +64,27 @@ test('a list that always changes is published after three walks, with a note', a
   expect((await world.report())?.notes).toEqual([]);
 });
 
-test('after days of added, removed and moved factories, the ranks are those of the service', async () => {
-  const world = await rankingWorld(
-    { ...motion, absentFactoriesPercent: 20, newFactoriesPercent: 20 },
-    factories,
-  );
-  for (let hours = 0; hours <= 96; hours += 12) {
-    world.clock.nowMs = hours * hourMs;
-    await world.sync({ pageSize }, () => {
-      world.clock.nowMs += minuteMs;
-    });
-  }
+test.runIf(inject('isLong'))(
+  'after days of added, removed and moved factories, the ranks are those of the service',
+  async () => {
+    const world = await rankingWorld(
+      { ...motion, absentFactoriesPercent: 20, newFactoriesPercent: 20 },
+      factories,
+    );
+    for (let hours = 0; hours <= 96; hours += 12) {
+      world.clock.nowMs = hours * hourMs;
+      await world.sync({ pageSize }, () => {
+        world.clock.nowMs += minuteMs;
+      });
+    }
 
-  await world.sync({ pageSize });
+    await world.sync({ pageSize });
 
-  const stored = await world.stored();
-  expect(stored).toEqual(world.expected());
-  expect(stored.filter(({ is_missing }) => is_missing).length).toBeGreaterThan(0);
-});
+    const stored = await world.stored();
+    expect(stored).toEqual(world.expected());
+    expect(stored.filter(({ is_missing }) => is_missing).length).toBeGreaterThan(0);
+  },
+);
 
 test('a factory that left the list costs a second walk, and no note', async () => {
   const world = await rankingWorld({ absentFactoriesPercent: 20 }, factories);

@@ -12,6 +12,11 @@ import {
   openScene,
 } from './refused-scene.ts';
 
+test('a list that was served is retried after a 404 of an ingress', async () => {
+  const fault = { status: 404, body: 'default backend - 404' };
+  await expectRetried(fault, /default backend - 404/u);
+});
+
 test('a list that was served is retried after a 410', async () => {
   await expectRetried({ status: 410, body: { message: 'Gone for now' } }, /Gone for now/u);
 });

@@ -1,12 +1,7 @@
 import { expect, test } from 'vitest';
-import { expectAlone, expectRetried, expectUnsupported, html, openScene } from './refused-scene.ts';
+import { expectAlone, expectUnsupported, html, openScene } from './refused-scene.ts';
 
 // More answers of each kind are in `refused.long.test.ts`.
-
-test('a list that was served is retried after a 404 of an ingress', async () => {
-  const fault = { status: 404, body: 'default backend - 404' };
-  await expectRetried(fault, /default backend - 404/u);
-});
 
 test('a list that was never served is unsupported, with the words of the service, after a 400', async () => {
   const fault = { status: 400, body: { message: 'Bad request' } };
