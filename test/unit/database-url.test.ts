@@ -12,7 +12,7 @@ test.each([
   const added = new URL(urlWithSettings(url, { jit: 'off' }));
   expect(added.host).toBe(host);
   expect(added.searchParams.get('options')).toBe(
-    `${options}-c search_path=pg_catalog,pg_temp -c default_transaction_isolation=read\\ committed -c standard_conforming_strings=on -c DateStyle=ISO,\\ MDY -c extra_float_digits=1`,
+    `${options}-c search_path=pg_catalog,pg_temp -c default_transaction_isolation=read\\ committed -c standard_conforming_strings=on -c DateStyle=ISO,\\ MDY -c extra_float_digits=1 -c quote_all_identifiers=off -c row_security=on`,
   );
 });
 
