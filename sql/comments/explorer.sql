@@ -105,7 +105,7 @@ comment on column explorer.blocks.timestamp is 'When the block was made, UTC; AP
 comment on column explorer.blocks.type is 'Kind of block, such as block; API field type, free text. Null: not reported.';
 comment on column explorer.blocks.miner_hash is 'Address that made the block, see explorer.addresses; API field miner.hash. Lower-case hex with 0x, 20 bytes. Null: not reported.';
 comment on column explorer.blocks.nonce is 'Nonce of the header as hex text; API field nonce. Null: not reported.';
-comment on column explorer.blocks.size is 'Size of the block; API field size. Null: not reported.';
+comment on column explorer.blocks.size is 'Size of the block in bytes; API field size. Null: not reported.';
 comment on column explorer.blocks.is_pending_update is 'True: the explorer announces that fees and counts will still change; API field is_pending_update. Null: not reported.';
 comment on column explorer.blocks.transactions_count is 'Number of transactions; API field transactions_count, in older versions transaction_count or tx_count. Null: not reported.';
 comment on column explorer.blocks.internal_transactions_count is 'Number of internal transactions; API field internal_transactions_count. Null: not reported; lists do not report it as a rule.';

@@ -20,7 +20,7 @@ comment on column explorer.batch_stats.last_at is 'Time of its last block, UTC. 
 comment on column explorer.batch_stats.blocks is 'Its blocks.';
 comment on column explorer.batch_stats.block_seconds is 'Seconds from one block to the next, on average. Null: it has one block, or times are missing.';
 comment on column explorer.batch_stats.transactions is 'Transactions of its blocks. Null: not reported.';
-comment on column explorer.batch_stats.size_bytes is 'Size of its blocks. Null: not reported.';
+comment on column explorer.batch_stats.size_bytes is 'Size of its blocks, in bytes. Null: not reported.';
 comment on column explorer.batch_stats.gas_used is 'Gas that its blocks used. Null: not reported.';
 comment on column explorer.batch_stats.fill_percent is 'Gas that its blocks used, as a percentage of their gas limits. Null: not reported.';
 comment on column explorer.batch_stats.burnt_native is 'Fees that were burnt in its blocks, in the chain''s own currency, exact: native_symbol names it. Null: none is reported.';

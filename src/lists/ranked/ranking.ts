@@ -36,8 +36,7 @@ export async function concludeRanking(
              where run_id = ${walk.run_id} and failure is distinct from 'truncated'
            ) as walks,
            ${hasMoved(list, walk)} as moved,
-           ${lacksNamed(list, walk)} as lacks_named,
-           coalesce((${lastItems(walk)}) = 0, false) as ends_empty,
+           ${lacksNamed(list, walk)} and coalesce((${lastItems(walk)}) = 0, false) as is_cut,
            ${skipsPart(list, walk)} as skipped,
            exists (
              select from etl.ranking_entries join etl.walks on walks.id = walk_id
@@ -50,11 +49,10 @@ export async function concludeRanking(
   `;
   // An empty page leads on to what is below it.
   if (found.skipped) return 'skipped';
-  if ((found.moved || found.lacks_named) && found.walks < walksAtMost) return rowsMoved;
+  if (found.moved && found.walks < walksAtMost) return rowsMoved;
   // A service under repair lists no item, though some are stored.
   if (found.moved && !found.has_items && !found.has_quarantined) return 'empty';
-  // Of a list that changes, the item may have moved up; nothing says so of an end without items.
-  if (found.lacks_named && found.ends_empty) return 'skipped';
+  if (found.is_cut) return 'skipped';
   await publish(list, tx, walk, found);
   return null;
 }
@@ -64,9 +62,8 @@ const conclusionShape = () =>
   z.object({
     walks: z.number(),
     moved: z.boolean(),
-    /** Whether its end lacks the item that its last cursor names: more was listed. */
-    lacks_named: z.boolean(),
-    ends_empty: z.boolean(),
+    /** Whether an empty page ends the walk in place of the item that its cursor names: of other ends it may have moved up. */
+    is_cut: z.boolean(),
     /** Whether an empty page of the walk led on, and neither an equal token nor the last ranking explains it. */
     skipped: z.boolean(),
     /** Whether the walks met an item, and have one in quarantine. */
@@ -83,7 +80,7 @@ function hasMoved(list: RankedOperation, walk: WalkContext): SQL {
   const { table, key } = namesOf(list);
   return sql`exists (
     select from etl.ranking_entries where walk_id = ${walk.walk_id} and has_moved
-  ) or (
+  ) or ${lacksNamed(list, walk)} or (
     with before as (
       select key
       from etl.ranking_entries

@@ -32,7 +32,7 @@ interface Spoilt {
 export type Falsify = (scene: ListScene) => readonly Item[] | Page | Spoilt | null;
 
 export interface Manner {
-  /** Whether a reader could find it: by the answers, what is stored, or asking once more. */
+  /** Whether a reader could find it: by the answers, what is stored, or one more request. */
   readonly findable?: boolean;
   /** Whether the same request is answered so for as long as the round lasts. */
   readonly isRepeated?: boolean;
