@@ -108,7 +108,8 @@ export async function readSchema(pool: Pool, folder = packagedFolder) {
   const text = await readFile(join(folder, 'migrations/meta/_journal.json'), 'utf8');
   const { entries } = journalSchema.parse(JSON.parse(text));
   const newest = Math.max(...entries.map(({ when }) => when));
-  const [applied, made] = [await readApplied(pool), await readMadeViews(pool)];
+  const made = await readMadeViews(pool);
+  const applied = await readApplied(pool, made !== null);
   return {
     of_program: entries.length,
     /** The `when` of this program's newest migration. */
@@ -132,10 +133,10 @@ export async function demandServer(pool: Pool): Promise<void> {
   if (problem !== undefined) throw new MigrationError(problem);
 }
 
-/** The `when` of every applied migration. */
-async function readApplied(pool: Pool): Promise<ReadonlySet<number>> {
+/** The `when` of every applied migration. `isMade`: there are views, which come after the tables. */
+async function readApplied(pool: Pool, isMade: boolean): Promise<ReadonlySet<number>> {
   const db = drizzle(pool);
-  if (!(await execute(db).has`select where to_regclass('etl.migrations') is not null`))
+  if (!isMade && !(await execute(db).has`select where to_regclass('etl.migrations') is not null`))
     return new Set();
   return new Set(await execute(db).values(z.number)`select created_at::float8 from etl.migrations`);
 }

@@ -36,6 +36,8 @@ async function openBoss(
     // Its timer follows the clock of the machine; workers ask for it when they miss one.
     supervise: false,
     monitorIntervalSeconds: 1,
+    // Its warnings have no listener here, and finished jobs are deleted within the hour.
+    monitorVacuum: false,
     // No job waits for another.
     flowIntervalSeconds: 3600,
     schedule: false,
