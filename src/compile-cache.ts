@@ -3,12 +3,14 @@ import { dirname, join } from 'node:path';
 import { isForeign } from './owner.ts';
 
 /**
- * A folder below `home` for compiled code, made if absent. Node runs what it finds there, so neither the folder nor a
+ * A folder below `home`, an existing folder of this user, for compiled code, made if absent. Node runs what it finds there, so neither the folder nor a
  * parent may belong to another user, or be writable by one.
  * @returns null if there is no such folder: the program then compiles at each start
  */
 export function compileCacheFolder(home: string): string | null {
   try {
+    // As root, what is made in the home of another user, or as such a home, would lock that user out.
+    if (!isOurs(realpathSync(home), sticky)) return null;
     const made = join(home, '.cache', 'explorer-etl', 'compiled');
     mkdirSync(made, { recursive: true, mode: 0o700 });
     const folder = realpathSync(made);

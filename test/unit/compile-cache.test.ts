@@ -43,6 +43,19 @@ test.each([0o775, 0o757, 0o1777])(
   },
 );
 
+test('no home is made to keep compiled code in', async () => {
+  const home = join(await emptyFolder(), 'none');
+  expect(compileCacheFolder(home)).toBeNull();
+  await expect(stat(home)).rejects.toThrow('ENOENT');
+});
+
+test.runIf(isRoot)('nothing is made in the home of another user', async () => {
+  const home = await emptyFolder();
+  await chown(home, 12_345, 12_345);
+  expect(compileCacheFolder(home)).toBeNull();
+  expect(await readdir(home)).toEqual([]);
+});
+
 test('a folder of compiled code is not used if others can rename it or a parent', async () => {
   for (const parent of [dirname, (folder: string) => dirname(dirname(folder))]) {
     const home = await emptyFolder();
