@@ -22,7 +22,7 @@ type Options = NonNullable<TestProjectInlineConfiguration['test']>;
 
 /** Files that replace a module, which every file of the same worker would see. */
 const alone = '**/*.alone.test.ts';
-/** Tests of minutes; `npm test` has a short version of each. */
+/** Tests of minutes; `npm test` has a short version of most. */
 const long = '**/*.long.test.ts';
 
 /** Tests of one server that must pass on a cluster too: they write, verify, repair and query rows. */
@@ -54,7 +54,6 @@ function project(name: Project, options: Options): TestProjectInlineConfiguratio
 const withMoreCases = [
   'test/fault/roads.test.ts',
   'test/unit/foreign-text.test.ts',
-  'test/integration/db/plans.test.ts',
   'test/integration/explorer/budget.test.ts',
   'test/integration/feeds/reset.test.ts',
   'test/integration/load/groups.test.ts',

@@ -1,15 +1,14 @@
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { grow } from '../../harness/seeded/fill.ts';
 import { goRound, type Round } from '../../harness/seeded/rounds.ts';
 import { urlWithSettings } from '../../../src/db/pool.ts';
 import { createTestDatabase } from '../../harness/database.ts';
 
 /**
- * A block a minute: weeks of history, in the long suite three months, so that what is bounded by days, as resweeps are,
- * or by tens of thousands of rows is a part of it.
+ * A block a minute: months of history, so that what is bounded by days, as resweeps are, or by tens of thousands of rows
+ * is a part of it.
  */
-const operations = inject('isLong') ? 200_000 : 55_000;
-const size = { operations, nowMs: Date.now(), blockMs: 60_000 };
+const size = { operations: 200_000, nowMs: Date.now(), blockMs: 60_000 };
 
 /** Fewer rows are read whole for no less than by an index. */
 const large = 1_000;
