@@ -13,23 +13,16 @@ interface Relation {
 interface Column {
   readonly name: string;
   readonly type: string;
-  readonly unit: string | null;
   readonly is_key: boolean;
   readonly is_nullable: boolean;
   readonly comment: string | null;
 }
 
-/** A column that so many tables have, described alike in each, is described once. */
+/** A column that so many tables and views have, described alike in each, is described once. */
 const manyTables = 3;
 
-/** A column that no more tables than these lack is not named in each of the others. */
+/** A column that no more tables, or views, than these lack is not named in each of the others. */
 const fewTables = 3;
-
-interface SharedColumn {
-  readonly column: Column;
-  /** In which tables it is, if few lack it. */
-  readonly where: string | null;
-}
 
 /**
  * docs/tables.md, from `explorer.dictionary` of a migrated database.
@@ -43,17 +36,21 @@ export async function tablesPage(pool: Pool): Promise<string> {
     relations.filter(({ is_view }) => !is_view),
     relations.filter(({ is_view }) => is_view),
   ];
-  const [shared, sharedByViews] = [sharedColumns(tables), sharedColumns(views)];
+  const shared = sharedColumns(relations);
+  const describeAll = (all: readonly Relation[]) => {
+    const names = new Set([...shared.values()].map(({ name }) => name));
+    const everywhere = new Set([...names].filter((name) => lacking(name, all) !== null));
+    return all.map((relation) => describe(relation, shared, everywhere));
+  };
   const page = [
     introduction,
     '## Columns that several tables have',
-    listShared(shared),
+    [...shared.values()].map((column) => describeShared(column, tables, views)).join('\n'),
     '## Tables',
-    ...tables.map((table) => describe(table, shared)),
+    ...describeAll(tables),
     '## Views',
-    'Those that are _summed_ hold stored sums, updated once a minute. Several views have:',
-    listShared(sharedByViews),
-    ...views.map((view) => describe(view, sharedByViews)),
+    'Those that are _summed_ hold stored sums, updated once a minute.',
+    ...describeAll(views),
   ];
   return format(page.join('\n\n'), { parser: 'markdown' });
 }
@@ -62,64 +59,80 @@ const introduction = `# The tables of schema explorer
 
 <!-- Made by npm run generate tables from explorer.dictionary. Do not edit. -->
 
-Every table, view and column has a comment in the database. The view \`explorer.dictionary\` lists them, and this page
-repeats it, with a question that each answers. In psql \`\\d+ explorer.blocks\` shows those of a table. Names and
-meanings of columns are stable.
+Every table, view and column has a comment in the database. The view \`explorer.dictionary\` lists them, with two
+questions that each table answers, and this page repeats it. In psql \`\\d+ explorer.blocks\` shows those of a table.
+Names and meanings of columns are stable.
 
 - Hashes and addresses are lower-case hex text with 0x, of 32 and 20 bytes, sorted by bytes.
 - Amounts in wei, the smallest unit of a chain's own currency, are \`numeric(78,0)\`. Views divide them by 10 to the
   power of \`chains.native_decimals\`: columns named \`*_native\` are exact, in the currency of \`native_symbol\` beside
   them. Group by it: nothing adds two currencies.
-- Counts and heights are \`bigint\`, percentages are \`double precision\`. Times are \`timestamptz\` in UTC; those of
-  the program are by the database's clock, \`as_of\` by the worker's.
-- A column marked _key_ is part of the primary key.
-- A nullable column is null if the API reports null or nothing. If a null means something else, the text says so.
-- A column holds the API field of its name, below the table's source, unless its text names another. Fields without a
-  column are in \`extra\`.
+- Counts and heights are \`bigint\`, percentages are \`double precision\`. Times and days are in UTC; those of the
+  program are by the database's clock, \`as_of\` by the worker's.
+- _key_ marks the columns of the primary key. Those of a view have no mark.
+- \`?\` marks a column that is null if the API reports null or nothing. Other nulls have a meaning, after \`Null:\`.
+- A column holds the API field of its name, below the table's source, unless its text names another: \`miner_hash\` that
+  of \`miner\` or \`miner.hash\`. Fields without a column are in \`extra\`.
 - A child row, such as a block's reward, is deleted with its parent.
-- \`page_id\` names the page that last changed the row
-  ([how to look it up](getting-started.md#why-is-this-row-here)).
+- \`page_id\` shows [why a row is as it is](getting-started.md#why-is-this-row-here).
 
 [How observations of an address become one row](addresses.md).`;
 
-/** By name: the columns that many tables have, and describe alike. */
-function sharedColumns(tables: readonly Relation[]): ReadonlyMap<string, SharedColumn> {
-  const found = new Map<string, { readonly column: Column; tables: number }>();
-  for (const column of tables.flatMap(({ columns }) => columns)) {
-    const known = found.get(signatureOf(column));
-    if (known === undefined) found.set(signatureOf(column), { column, tables: 1 });
-    else known.tables += 1;
-  }
-  const many = [...found.values()].filter((one) => one.tables >= manyTables);
-  return new Map(
-    many.map(({ column }) => [column.name, { column, where: whereIs(column, tables) }]),
-  );
+/** By signature: the columns that many tables and views have, and describe alike. */
+function sharedColumns(relations: readonly Relation[]): ReadonlyMap<string, Column> {
+  const columns = relations.flatMap((relation) => relation.columns);
+  const alike = [...Map.groupBy(columns, signatureOf)];
+  const many = alike.filter(([, same]) => same.length >= manyTables);
+  return new Map(many.flatMap(([key, [column]]) => (column === undefined ? [] : [[key, column]])));
 }
 
-function whereIs({ name }: Column, tables: readonly Relation[]): string | null {
-  const lacking = tables.filter(({ columns }) => !columns.some((own) => own.name === name));
-  if (lacking.length === 0) return ' _In all._';
-  const names = lacking.map((table) => code(table.name)).join(', ');
-  return lacking.length > fewTables ? null : ` _In all but ${names}._`;
+/** The relations without a column, if they are few. */
+function lacking(name: string, relations: readonly Relation[]): readonly string[] | null {
+  const without = relations.filter(({ columns }) => !columns.some((own) => own.name === name));
+  return without.length > fewTables ? null : without.map((relation) => code(relation.name));
 }
 
-const signatureOf = ({ name, type, is_key, comment }: Column) =>
-  JSON.stringify([name, type, is_key, comment]);
+/** Columns of a view are no keys, and an API field may be left out: what the page says is what counts. */
+const signatureOf = (column: Column) => describeColumn({ ...column, is_key: false });
 
-function describe(relation: Relation, shared: ReadonlyMap<string, SharedColumn>): string {
-  const { name, comment, questions, columns } = relation;
-  const isShared = (column: Column) => {
-    const alike = shared.get(column.name)?.column;
-    return alike !== undefined && signatureOf(alike) === signatureOf(column);
-  };
+function describeShared(
+  column: Column,
+  tables: readonly Relation[],
+  views: readonly Relation[],
+): string {
+  const kinds = [
+    ['tables', tables],
+    ['views', views],
+  ] as const;
+  const where = kinds.flatMap(([kind, relations]) => {
+    const without = lacking(column.name, relations);
+    if (without === null) return [];
+    return without.length === 0 ? `all ${kind}` : `all ${kind} but ${without.join(', ')}`;
+  });
+  return describeColumn(column) + (where.length === 0 ? '' : ` _In ${where.join(', ')}._`);
+}
+
+/**
+ * @param shared described at the head of the page
+ * @param everywhere those of them that nearly all have, which are not named here
+ */
+function describe(
+  { name, comment, questions, columns }: Relation,
+  shared: ReadonlyMap<string, Column>,
+  everywhere: ReadonlySet<string>,
+): string {
+  if (questions === null) throw new Error(`${name} has no questions`);
+  const isShared = (column: Column) => shared.has(signatureOf(column));
   const also = columns
-    .filter((column) => isShared(column) && shared.get(column.name)?.where === null)
+    .filter((column) => isShared(column) && !everywhere.has(column.name))
     .map((column) => code(column.name));
   return [
     `### ${name}`,
     textOf(comment, name).replace(summed, '[Summed](#refreshed).'),
-    `_${textOf(questions?.[0] ?? null, name)}_`,
-    list(columns.filter((column) => !isShared(column))),
+    columns
+      .filter((column) => !isShared(column))
+      .map(describeColumn)
+      .join('\n'),
     ...(also.length === 0 ? [] : [`Also: ${also.join(', ')}.`]),
   ].join('\n\n');
 }
@@ -127,34 +140,20 @@ function describe(relation: Relation, shared: ReadonlyMap<string, SharedColumn>)
 /** How the comment of a view over stored sums ends. */
 const summed = 'Summed up once a minute: explorer.refreshed says up to when.';
 
-const list = (columns: readonly Column[]) => columns.map(describeColumn).join('\n');
-
-const listShared = (shared: ReadonlyMap<string, SharedColumn>) =>
-  [...shared.values()]
-    .map(({ column, where }) => describeColumn(column) + (where ?? ''))
-    .join('\n');
-
-function describeColumn(column: Column): string {
-  const { name, type, comment, unit } = column;
-  const field = new RegExp(String.raw`; API field (?:[^ ,;]+\.)?${name}(?=\.(?: |$))`, 'u');
-  const text = textOf(comment?.replace(field, '') ?? null, name);
-  const inUtc = unit?.startsWith('UTC') === true ? text.replaceAll(/, UTC(?=[.,;:])/gu, '') : text;
-  const short = inUtc.replaceAll(saidAbove, '');
-  return `- ${code(name)} ${type}${marks(column, short)}. ${short}`;
+function describeColumn({ name, type, comment, is_key, is_nullable }: Column): string {
+  const path = name.replace(/_hash$/u, '(?:_hash)?').replaceAll('_', '[_.]');
+  const field = new RegExp(
+    String.raw`; API field (?:[^ ,;]+\.)?${path}(?=\.(?: |$)|, free text)`,
+    'u',
+  );
+  const text = textOf(comment?.replace(field, '') ?? null, name).replaceAll(saidAbove, '');
+  const nullable = is_nullable && !text.includes('Null: ') ? '?' : '';
+  return `- ${code(name)} ${type}${nullable}${is_key ? ' _key_' : ''}: ${text}`;
 }
 
 /** What the introduction says of all columns. */
 const saidAbove =
-  / (?:Null: not reported|Lower-case hex with 0x, (?:20|32) bytes)\.(?= |$)|, (?:by the database's clock|(?:in the chain's own currency, )?exact: native_symbol names it)(?=[.,;])/gu;
-
-/** Units that the type or the name of a column says. */
-const evidentUnits = new Set([null, 'UTC', 'UTC day', 'native_symbol']);
-
-function marks({ is_key, unit, is_nullable }: Column, text: string): string {
-  const key = is_key ? ' _key_' : '';
-  const counted = evidentUnits.has(unit) ? '' : `, ${unit}`;
-  return `${key}${counted}${is_nullable && !text.includes('Null: ') ? ', nullable' : ''}`;
-}
+  / (?:Null: not reported|Lower-case hex with 0x, (?:20|32) bytes)\.(?= |$)|, (?:UTC|by the database's clock|(?:in the chain's own currency, )?exact: native_symbol names it)(?=[.,;:])/gu;
 
 const code = (name: string) => `\`${name}\``;
 
@@ -168,7 +167,7 @@ const catalog = `
 select whole.table_name as name, whole.kind = 'view' as is_view, whole.description as comment,
        whole.questions, (
          select json_agg(json_build_object(
-           'name', column_name, 'type', type, 'unit', unit, 'is_key', coalesce(is_key, false),
+           'name', column_name, 'type', type, 'is_key', coalesce(is_key, false),
            'is_nullable', is_nullable, 'comment', description
          ) order by position)
          from explorer.dictionary as part

@@ -53,10 +53,10 @@ comment on view explorer.coverage is 'What is complete, as of a time: nothing is
 comment on column explorer.coverage.chain_id is 'Number of the chain.';
 comment on column explorer.coverage.operation is 'Name of the operation.';
 comment on column explorer.coverage.feed is 'Name of the feed, such as 10/user-operations.';
-comment on column explorer.coverage.from_block is 'First block, or batch, of the range. Null: a ranking, which is complete or not.';
-comment on column explorer.coverage.to_block is 'Last block, or batch, of the range. Null: a ranking.';
+comment on column explorer.coverage.from_block is 'First block, or batch. Null: a ranking.';
+comment on column explorer.coverage.to_block is 'Last block, or batch. Null: a ranking.';
 comment on column explorer.coverage.as_of is 'When the oldest of the walks that verify it began; of batches when it ended.';
 comment on column explorer.coverage.newest_as_of is 'The same of the newest of them.';
-comment on column explorer.coverage.unit is 'What the range counts: blocks, or batches. ranking: a list that is read whole each time.';
+comment on column explorer.coverage.unit is 'What is counted: blocks, or batches. ranking: a list that is read whole each time.';
 comment on column explorer.coverage.from_at is 'Time of the first item in it, UTC. Null: there is none, or it reports none.';
 comment on column explorer.coverage.to_at is 'Time of the last item in it, UTC. Null: there is none, or it reports none.';

@@ -37,13 +37,13 @@ where relnamespace = 'explorer'::regnamespace and relkind in ('r', 'p', 'v') and
 comment on view explorer.dictionary is 'What each table, view and column of this schema means: a row for each column, and one for each table, whose column_name is null. Made from the comments.';
 comment on column explorer.dictionary.table_name is 'Name of the table or view.';
 comment on column explorer.dictionary.kind is 'table or view.';
-comment on column explorer.dictionary.column_name is 'Name of the column. Null: the row is about the table.';
+comment on column explorer.dictionary.column_name is 'Name of the column. Null: the row of a table.';
 comment on column explorer.dictionary.position is 'Place of the column, from 1; 0 is the table.';
-comment on column explorer.dictionary.type is 'Type of the column. Null: the row is about the table.';
-comment on column explorer.dictionary.unit is 'What it is counted in: wei, wei per gas, gas, bytes, seconds, percent, UTC; native_symbol: the currency that the column native_symbol names. Null: nothing of that kind.';
+comment on column explorer.dictionary.type is 'Type of the column. Null: the row of a table.';
+comment on column explorer.dictionary.unit is 'What it is counted in: UTC, wei, wei per gas, gas, bytes, seconds, percent; native_symbol: the currency that the column native_symbol names. Null: nothing of that kind.';
 comment on column explorer.dictionary.source is 'Where the value comes from: a field of the API, with older names. Null: from the program, or the comment says it in other words.';
 comment on column explorer.dictionary.is_key is 'Whether it is part of the primary key. Null: it is not, or a view has no key.';
-comment on column explorer.dictionary.is_nullable is 'Whether it may be null. Null: the row is about the table.';
+comment on column explorer.dictionary.is_nullable is 'Whether it may be null. Null: the row of a table.';
 comment on column explorer.dictionary.null_means is 'What it means where it is null. Null: it is never null, or nothing is said.';
 comment on column explorer.dictionary.description is 'The comment.';
-comment on column explorer.dictionary.questions is 'Two questions that the table answers. Null: the row is about a column.';
+comment on column explorer.dictionary.questions is 'Two questions that the table answers. Null: the row of a column.';

@@ -75,7 +75,7 @@ comment on column explorer.freshness.newest_at is 'Time of that item, UTC, or of
 comment on column explorer.freshness.lag is 'How long ago that was. A chain on which nothing happens lags behind though all of it is there: see looked_at.';
 comment on column explorer.freshness.last_success_at is 'When a run of the feed last finished. Null: never.';
 comment on column explorer.freshness.covered_to is 'Highest block that is verified complete, or highest batch that is settled and has no finding. Null: none, or the list is a ranking.';
-comment on column explorer.freshness.unit is 'What newest_block and covered_to count: blocks, or batches. ranking: a list that is read whole each time.';
+comment on column explorer.freshness.unit is 'What is counted: blocks, or batches. ranking: a list that is read whole each time.';
 comment on column explorer.freshness.looked_at is 'When the last run began that went to the head of the list and finished: what the explorer listed then is stored. Null: none has.';
 comment on column explorer.freshness.objective is 'How long ago looked_at may be, as configured for the feed (freshness). Null: nothing is configured.';
 comment on column explorer.freshness.is_fresh is 'Whether the objective holds now. Null: there is none.';

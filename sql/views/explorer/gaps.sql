@@ -51,8 +51,8 @@ comment on view explorer.gaps is 'What is wanted and not verified complete: a ro
 comment on column explorer.gaps.chain_id is 'Number of the chain.';
 comment on column explorer.gaps.operation is 'Name of the operation.';
 comment on column explorer.gaps.feed is 'Name of the feed, such as 10/user-operations.';
-comment on column explorer.gaps.from_block is 'First block, or batch, of the gap. Null: a ranking.';
-comment on column explorer.gaps.to_block is 'Last block, or batch, of the gap. Null: a ranking.';
-comment on column explorer.gaps.unit is 'What the range counts: blocks, or batches. ranking: a list that is read whole each time.';
+comment on column explorer.gaps.from_block is 'First block, or batch. Null: a ranking.';
+comment on column explorer.gaps.to_block is 'Last block, or batch. Null: a ranking.';
+comment on column explorer.gaps.unit is 'What is counted: blocks, or batches. ranking: a list that is read whole each time.';
 comment on column explorer.gaps.from_at is 'Time of the nearest item below it, UTC: the gap begins after it. Null: nothing is stored there.';
 comment on column explorer.gaps.to_at is 'Time of the nearest item above it, UTC: the gap ends before it. Null: nothing is stored there.';

@@ -17,4 +17,4 @@ comment on column explorer.late_arrivals.key is 'Key of the item: the hash of an
 comment on column explorer.late_arrivals.timestamp is 'Its own time, UTC. Null: not reported.';
 comment on column explorer.late_arrivals.seen_at is 'When the walk that first met it began.';
 comment on column explorer.late_arrivals.lateness is 'Between its own time and its first observation, so at least as long as it was really late: an overlap of this length would have caught it.';
-comment on column explorer.late_arrivals.page_id is 'etl.pages.id of the page that brought it.';
+comment on column explorer.late_arrivals.page_id is 'Page that brought it: explorer.provenance.page_id.';

@@ -14,8 +14,8 @@ comment on view explorer.operations_daily is 'User operations of each chain and 
 comment on column explorer.operations_daily.chain_id is 'Number of the chain.';
 comment on column explorer.operations_daily.day is 'The day, UTC. Null: operations of which no time is known.';
 comment on column explorer.operations_daily.entry_point_version is 'Version of the entry point, such as v0.7. Null: not reported.';
-comment on column explorer.operations_daily.operations is 'Operations that were executed on that day and are in their list.';
+comment on column explorer.operations_daily.operations is 'Operations of that time that are in their list.';
 comment on column explorer.operations_daily.failed is 'Those of them that failed.';
 comment on column explorer.operations_daily.senders is 'Senders of these operations. One that used two versions counts in both rows.';
-comment on column explorer.operations_daily.fee_native is 'Fees of these operations, in the chain''s own currency, exact: native_symbol names it. Null: no fee is reported.';
+comment on column explorer.operations_daily.fee_native is 'Fees of these operations, in the chain''s own currency, exact: native_symbol names it. Null: none is reported.';
 comment on column explorer.operations_daily.native_symbol is 'The chain''s own currency. Null: not known.';

@@ -53,7 +53,7 @@ comment on column explorer.operations_enriched.entry_point is 'Entry point contr
 comment on column explorer.operations_enriched.entry_point_name is 'Name of the entry point, else its ENS domain. Null: it has neither.';
 comment on column explorer.operations_enriched.entry_point_kind is 'What the entry point is now, as sender_kind. Null: not reported.';
 comment on column explorer.operations_enriched.entry_point_version is 'Version of the entry point, such as v0.7. Null: not reported.';
-comment on column explorer.operations_enriched.fee is 'Fee in wei. Null: not reported.';
+comment on column explorer.operations_enriched.fee is 'In wei. Null: not reported.';
 comment on column explorer.operations_enriched.fee_native is 'Fee in the chain''s own currency, exact: native_symbol names it. Null: no fee is reported.';
 comment on column explorer.operations_enriched.native_symbol is 'The chain''s own currency. Null: not known.';
 comment on column explorer.operations_enriched.lateness is 'How much later than its own time it was first seen, if its list had been verified complete without it. Null: it was in time, or its own time is unknown.';

@@ -14,5 +14,5 @@ comment on column explorer.senders.first_operation_at is 'Time of its first stor
 comment on column explorer.senders.last_operation_at is 'Time of its last operation, UTC. Null: no time is known.';
 comment on column explorer.senders.operations is 'Its operations that are in their list.';
 comment on column explorer.senders.failed is 'Those of them that failed.';
-comment on column explorer.senders.fee_native is 'Their fees, in the chain''s own currency, exact: native_symbol names it. Null: no fee is reported.';
+comment on column explorer.senders.fee_native is 'Fees of these operations, in the chain''s own currency, exact: native_symbol names it. Null: none is reported.';
 comment on column explorer.senders.native_symbol is 'The chain''s own currency. Null: not known.';
