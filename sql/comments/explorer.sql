@@ -15,7 +15,7 @@ begin
       ('position', 'Place in the order served, from 0.'),
       ('extra', 'Fields of the item that no column or child table holds, as served, and values of another type or format under their field''s name and what is off (fee (malformed)). Null: none.'),
       ('removed_at', 'When pages showed that the item has left its list. Null: it is listed, as far as was read since.'),
-      ('rank', 'Place in the newest complete ranking, from 1; from the order served, no field. Null: not in that ranking, or none is complete.'),
+      ('rank', 'Place in the newest complete ranking as served, from 1. Null: not in that ranking, or none is complete.'),
       ('observed_at', 'When the ranking was published that found the change, by the database''s clock.'),
       ('missing_since', 'When a complete ranking first lacked the item, by the database''s clock. Null: it is in the newest one, or none is complete since it was seen.')
     ) as meaning (name, comment)
@@ -40,9 +40,9 @@ comment on column explorer.address_labels.display_name is 'The label as shown; A
 comment on table explorer.address_metadata_tags is 'Tags of an address. Source: metadata.tags[] of an address.';
 comment on column explorer.address_metadata_tags.slug is 'Short name of the tag; API field metadata.tags[].slug. Null: not reported.';
 comment on column explorer.address_metadata_tags.name is 'Name to show; API field metadata.tags[].name. Null: not reported.';
-comment on column explorer.address_metadata_tags.tag_type is 'Kind of tag, such as name, generic or protocol; API field metadata.tags[].tagType, free text. Null: not reported.';
+comment on column explorer.address_metadata_tags.tag_type is 'Such as name, generic or protocol; API field metadata.tags[].tagType, free text. Null: not reported.';
 comment on column explorer.address_metadata_tags.ordinal is 'Weight that orders tags for display; API field metadata.tags[].ordinal. Null: not reported.';
-comment on column explorer.address_metadata_tags.meta is 'Whatever else the tag holds; API field metadata.tags[].meta, free-form. Null: nothing.';
+comment on column explorer.address_metadata_tags.meta is 'What else the tag holds; API field metadata.tags[].meta, free-form. Null: nothing.';
 
 comment on table explorer.address_watchlist_names is 'Names from the watch list of the key''s owner. Source: watchlist_names[] of an address.';
 comment on column explorer.address_watchlist_names.label is 'The name; API field watchlist_names[].label. Null: not reported.';
@@ -52,15 +52,15 @@ comment on table explorer.addresses is 'Every address that was seen in an item, 
 comment on column explorer.addresses.hash is 'Its identity; API field hash. Lower-case hex with 0x, 20 bytes.';
 comment on column explorer.addresses.name is 'Name of the contract or address; API field name. Newest informed observation. Null: it has none, or none was reported.';
 comment on column explorer.addresses.ens_domain_name is 'ENS name; API field ens_domain_name. Newest value reported. Null: never reported.';
-comment on column explorer.addresses.is_contract is 'Whether it is a contract; API field is_contract. Newest reported by an observation that is no stub. Null: never reported, as of an address that is known by stubs only.';
+comment on column explorer.addresses.is_contract is 'Whether it is a contract; API field is_contract. Newest reported by an observation that is no stub. Null: never reported, as by stubs.';
 comment on column explorer.addresses.is_scam is 'Whether the explorer marks it as a scam; API field is_scam. True once any observation said so. Null: never reported.';
 comment on column explorer.addresses.is_verified is 'Whether its source is verified; API field is_verified. Newest informed observation. Null: never reported, or no contract.';
-comment on column explorer.addresses.proxy_type is 'Kind of proxy, such as eip1967; API field proxy_type, free text. Newest informed observation. Null: no proxy, or missing.';
+comment on column explorer.addresses.proxy_type is 'Such as eip1967; API field proxy_type, free text. Newest informed observation. Null: no proxy, or missing.';
 comment on column explorer.addresses.reputation is 'ok, scam or another word; API field reputation, free text. A value other than ok is not replaced by ok, which is printed where it was not looked up. Null: never reported.';
-comment on column explorer.addresses.extra is 'What no column holds: fields that the specification does not name, values of another type or format under their field''s name and what is off (name (array)), labels that name another address (foreign_tags). The newest that was not null.';
+comment on column explorer.addresses.extra is 'Fields that no column or child table holds, as in other tables, and labels that name another address (foreign_tags). The newest that was not null.';
 
 comment on table explorer.block_arbitrum is 'What Arbitrum chains add to a block: its batch, and the transactions of the parent chain that commit and confirm it. No row if the block has no arbitrum object. Source: arbitrum of a block.';
-comment on column explorer.block_arbitrum.batch_number is 'Number of the block''s batch; API field arbitrum.batch_number. Null: not reported.';
+comment on column explorer.block_arbitrum.batch_number is 'The block''s batch; API field arbitrum.batch_number. Null: not reported.';
 comment on column explorer.block_arbitrum.status is 'How far the parent chain secures the block, such as Confirmed on base; API field arbitrum.status, free text. Null: not reported.';
 comment on column explorer.block_arbitrum.batch_data_container is 'Where the batch''s data lies, such as in_blob4844; API field arbitrum.batch_data_container, free text. Null: not reported.';
 comment on column explorer.block_arbitrum.delayed_messages is 'Delayed messages; API field arbitrum.delayed_messages. Null: not reported.';
@@ -133,8 +133,8 @@ comment on column explorer.bundles.total_ops is 'Its user operations in canonica
 comment on table explorer.chains is 'The chains of the configuration, one row each.';
 comment on column explorer.chains.chain_id is 'Number of the chain: the chain_id in the API''s path.';
 comment on column explorer.chains.name is 'Name from the configuration, else the usual one; chain-<id> for a chain not known by name.';
-comment on column explorer.chains.native_symbol is 'Symbol of the chain''s own currency, in which it counts fees, such as ETH; from the configuration, else the usual one. Null: not known. Amounts of two chains whose symbol is not known are of two currencies.';
-comment on column explorer.chains.native_decimals is 'Decimals of that currency: views divide amounts of the API by 10 to the power of it. From the configuration, else 18.';
+comment on column explorer.chains.native_symbol is 'Symbol of the currency in which the chain counts fees, such as ETH; from the configuration, else the usual one. Null: not known. Two chains whose symbol is not known have two currencies.';
+comment on column explorer.chains.native_decimals is 'Decimals of that currency: views divide amounts of the API by 10 to the power of it. By default 18.';
 comment on column explorer.chains.explorer_url is 'Where people look at the chain, without a slash at its end; from the configuration, else the usual one. Null: not known.';
 
 comment on table explorer.factories is 'Wallet factories with their number of accounts. Source: /proxy/account-abstraction/factories.';

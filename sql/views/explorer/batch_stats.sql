@@ -22,9 +22,9 @@ comment on column explorer.batch_stats.block_seconds is 'Seconds from one block 
 comment on column explorer.batch_stats.transactions is 'Transactions of its blocks. Null: not reported.';
 comment on column explorer.batch_stats.size_bytes is 'Size of its blocks, in bytes. Null: not reported.';
 comment on column explorer.batch_stats.gas_used is 'Gas that its blocks used. Null: not reported.';
-comment on column explorer.batch_stats.fill_percent is 'Gas that its blocks used, as a percentage of their gas limits. Null: not reported.';
-comment on column explorer.batch_stats.burnt_native is 'Fees that were burnt in its blocks, in the chain''s own currency, exact: native_symbol names it. Null: none is reported.';
+comment on column explorer.batch_stats.fill_percent is 'gas_used as a percentage of their gas limits. Null: not reported.';
+comment on column explorer.batch_stats.burnt_native is 'Fees burnt in its blocks, in the chain''s own currency, exact: native_symbol names it. Null: none is reported.';
 comment on column explorer.batch_stats.fee_native is 'Fees of the transactions in its blocks, in the chain''s own currency, exact: native_symbol names it. Null: none is reported.';
 comment on column explorer.batch_stats.native_symbol is 'The chain''s own currency. Null: not known.';
-comment on column explorer.batch_stats.l1_timestamp is 'When it was posted to L1, UTC. Null: the list of batches (optimism-batches) is not copied, or does not report.';
+comment on column explorer.batch_stats.l1_timestamp is 'When it was posted to L1, UTC. Null: optimism-batches is not copied, or does not report it.';
 comment on column explorer.batch_stats.l1_delay is 'From its last block to L1. Null: one of the two times is not known.';

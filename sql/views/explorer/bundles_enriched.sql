@@ -22,13 +22,13 @@ left join explorer.addresses as bundler on bundler.chain_id = bundle.chain_id an
 comment on view explorer.bundles_enriched is 'Bundles that are in their list, one row each: with a time where one is known, and the name of the bundler.';
 comment on column explorer.bundles_enriched.chain_id is 'Number of the chain.';
 comment on column explorer.bundles_enriched.blockchain is 'Name of the chain, as configured.';
-comment on column explorer.bundles_enriched.tx_hash is 'Hash of the transaction that brought the bundle.';
+comment on column explorer.bundles_enriched.tx_hash is 'Transaction that brought the bundle.';
 comment on column explorer.bundles_enriched.bundle_index is 'Place among the bundles of the transaction.';
 comment on column explorer.bundles_enriched.block_time is 'When it was executed, UTC: its own time, or the one of its block. Null: neither is known.';
 comment on column explorer.bundles_enriched.block_time_source is 'Who reports the time. bundle: itself. block: its block, from optimism-batch-blocks. sibling: a user operation in the same block. Null: none.';
-comment on column explorer.bundles_enriched.block_number is 'Height of its block. Null: not reported.';
+comment on column explorer.bundles_enriched.block_number is 'Its block. Null: not reported.';
 comment on column explorer.bundles_enriched.bundler is 'Address that sent it: explorer.addresses.hash. Null: not reported.';
-comment on column explorer.bundles_enriched.bundler_name is 'Name of the bundler, else its ENS domain. Null: it has neither.';
+comment on column explorer.bundles_enriched.bundler_name is 'Its name, else its ENS domain. Null: it has neither.';
 comment on column explorer.bundles_enriched.operations is 'Its user operations in canonical blocks, as last read. Null: not reported.';
 comment on column explorer.bundles_enriched.first_seen_at is 'When the row was first written, by the database''s clock.';
 comment on column explorer.bundles_enriched.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';

@@ -12,16 +12,16 @@ select chain_id, day, blocks, transactions, gas_used,
 from etl.block_days
 left join explorer.chains using (chain_id);
 
-comment on view explorer.chain_daily is 'Blocks of each chain and UTC day, of those that are copied: the blocks of the batches that are requested. Summed up once a minute: explorer.refreshed says up to when.';
+comment on view explorer.chain_daily is 'Blocks of each chain and UTC day, of the batches that are requested. Summed up once a minute: explorer.refreshed says up to when.';
 comment on column explorer.chain_daily.chain_id is 'Number of the chain.';
 comment on column explorer.chain_daily.day is 'The day, UTC.';
 comment on column explorer.chain_daily.blocks is 'Blocks of that day.';
 comment on column explorer.chain_daily.transactions is 'Their transactions. Null: not reported.';
 comment on column explorer.chain_daily.gas_used is 'Gas that they used. Null: not reported.';
-comment on column explorer.chain_daily.fill_percent is 'Gas that they used, as a percentage of their gas limits. Null: not reported.';
-comment on column explorer.chain_daily.burnt_native is 'Fees that were burnt, in the chain''s own currency, exact: native_symbol names it. Null: none is reported.';
+comment on column explorer.chain_daily.fill_percent is 'gas_used as a percentage of their gas limits. Null: not reported.';
+comment on column explorer.chain_daily.burnt_native is 'Fees burnt, in the chain''s own currency, exact: native_symbol names it. Null: none is reported.';
 comment on column explorer.chain_daily.fee_native is 'Fees of their transactions, in the chain''s own currency, exact: native_symbol names it. Null: none is reported.';
 comment on column explorer.chain_daily.native_symbol is 'The chain''s own currency. Null: not known.';
 comment on column explorer.chain_daily.from_at is 'Time of the first of these blocks, UTC.';
 comment on column explorer.chain_daily.to_at is 'Time of the last of these blocks, UTC.';
-comment on column explorer.chain_daily.percent_known is 'How much of the day these blocks are, by the time that one takes: compare a day only with what has as much. Null: a single block.';
+comment on column explorer.chain_daily.percent_known is 'How much of the day these blocks are, by the time that one takes: compare only days with as much. Null: a single block.';

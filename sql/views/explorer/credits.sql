@@ -9,11 +9,11 @@ from etl.budget, lateral (
          coalesce(pause_class in ('unauthorized', 'key-missing'), false) as is_refused
 ) as state;
 
-comment on view explorer.credits is 'What each API key has spent on the day on which it was last used; a row for each key; the key itself is not shown.';
+comment on view explorer.credits is 'What each API key has spent on the day on which it was last used, without the key itself.';
 comment on column explorer.credits.day is 'The day, UTC. Null: the key was not used yet.';
 comment on column explorer.credits.spent is 'Credits spent on that day, 20 for each request.';
 comment on column explorer.credits.remaining is 'Credits left, as the service said last; below zero while it serves the key beyond them. Null: not said, or refused.';
-comment on column explorer.credits.daily_limit is 'Credits that may be spent in a day, as configured. Null: no limit of ours.';
+comment on column explorer.credits.daily_limit is 'Credits that may be spent in a day, as configured. Null: no limit.';
 comment on column explorer.credits.requests_per_second is 'Rate of the key, as configured.';
 comment on column explorer.credits.requests is 'Requests so far, failed ones and repeats included.';
 comment on column explorer.credits.paused_until is 'When the key''s pause ends, unless a test ends it. Null: no pause.';

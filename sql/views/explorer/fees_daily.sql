@@ -7,7 +7,7 @@ cross join lateral (select ('1e-' || native_decimals)::numeric as unit) as own;
 
 comment on view explorer.fees_daily is 'How the fees of user operations spread, for each chain and UTC day. Summed up once a minute: explorer.refreshed says up to when.';
 comment on column explorer.fees_daily.chain_id is 'Number of the chain.';
-comment on column explorer.fees_daily.day is 'The day, UTC. Null: operations of which no time is known.';
+comment on column explorer.fees_daily.day is 'The day, UTC. Null: operations without a known time.';
 comment on column explorer.fees_daily.operations is 'Operations in their list that report a fee.';
 comment on column explorer.fees_daily.p10_native is 'A tenth of them cost at most this, in the chain''s own currency, exact: native_symbol names it.';
 comment on column explorer.fees_daily.p50_native is 'Half of them cost at most this: the median.';

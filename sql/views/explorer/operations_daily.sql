@@ -12,7 +12,7 @@ left join explorer.chains using (chain_id);
 
 comment on view explorer.operations_daily is 'User operations of each chain and UTC day, by version of the entry point. Summed up once a minute: explorer.refreshed says up to when.';
 comment on column explorer.operations_daily.chain_id is 'Number of the chain.';
-comment on column explorer.operations_daily.day is 'The day, UTC. Null: operations of which no time is known.';
+comment on column explorer.operations_daily.day is 'The day, UTC. Null: operations without a known time.';
 comment on column explorer.operations_daily.entry_point_version is 'Version of the entry point, such as v0.7. Null: not reported.';
 comment on column explorer.operations_daily.operations is 'Operations of that time that are in their list.';
 comment on column explorer.operations_daily.failed is 'Those of them that failed.';

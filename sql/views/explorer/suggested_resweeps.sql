@@ -12,7 +12,7 @@ from (
   where p999_lateness is not null
 ) as rule;
 
-comment on view explorer.suggested_resweeps is 'Per feed of a newest-first list, resweep rules that would each have caught 99.9 % of the recorded late arrivals. It knows only of arrivals that were seen: none deeper than the rules so far went.';
+comment on view explorer.suggested_resweeps is 'Per feed of a newest-first list, resweep rules that would each have caught 99.9 % of the recorded late arrivals. Those that no rule so far was deep enough to see are not among them.';
 comment on column explorer.suggested_resweeps.chain_id is 'Number of the chain.';
 comment on column explorer.suggested_resweeps.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column explorer.suggested_resweeps.every is 'Interval of the rule; also how long an arrival may wait until it is met.';
