@@ -59,17 +59,15 @@ const introduction = `# The tables of schema explorer
 
 <!-- Made by npm run generate tables from explorer.dictionary. Do not edit. -->
 
-Every table, view and column has a comment in the database. The view \`explorer.dictionary\` lists them, with two
-questions that each table answers, and this page repeats it. In psql \`\\d+ explorer.blocks\` shows those of a table.
-Names and meanings of columns are stable.
+This page repeats the comments in the database. The view \`explorer.dictionary\` lists them, with two questions that each
+table answers; in psql \`\\d+ explorer.blocks\` shows those of a table. Names and meanings of columns are stable.
 
 - Hashes and addresses are lower-case hex text with 0x, of 32 and 20 bytes, sorted by bytes.
 - Amounts in wei, the smallest unit of a chain's own currency, are \`numeric(78,0)\`. Views divide them by 10 to the
   power of \`chains.native_decimals\`: columns named \`*_native\` are exact, in the currency of \`native_symbol\` beside
   them. Group by it: nothing adds two currencies.
-- Counts and heights are \`bigint\`, percentages are \`double precision\`. Times and days are in UTC; those of the
-  program are by the database's clock, \`as_of\` by the worker's.
-- _key_ marks the columns of the primary key. Those of a view have no mark.
+- Times and days are in UTC; those of the program are by the database's clock, \`as_of\` by the worker's.
+- _key_ marks the columns of a table's primary key.
 - \`?\` marks a column that is null if the API reports null or nothing. Other nulls have a meaning, after \`Null:\`.
 - A column holds the API field of its name, below the table's source, unless its text names another: \`miner_hash\` that
   of \`miner\` or \`miner.hash\`. Fields without a column are in \`extra\`.

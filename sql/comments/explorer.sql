@@ -166,7 +166,7 @@ comment on column explorer.paymaster_history.total_ops is 'explorer.paymasters.t
 comment on table explorer.read_batches is 'One row for each Optimism batch that was walked to its end: what its blocks verify together. Derived from explorer.blocks, not served. Queries go to explorer.optimism_batches.';
 comment on column explorer.read_batches.batch_number is 'As in explorer.optimism_batches.';
 comment on column explorer.read_batches.state is 'settled, open or empty, as in explorer.optimism_batches, whatever explorer.findings has.';
-comment on column explorer.read_batches.blocks_count is 'Number of blocks that carry this batch''s number.';
+comment on column explorer.read_batches.blocks_count is 'Blocks that carry this batch''s number.';
 comment on column explorer.read_batches.first_height is 'Lowest of their heights. Null: no blocks.';
 comment on column explorer.read_batches.last_height is 'Highest of their heights. Null: no blocks.';
 comment on column explorer.read_batches.is_contiguous is 'As in explorer.optimism_batches. Null: no blocks.';

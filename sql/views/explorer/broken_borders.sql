@@ -39,4 +39,4 @@ comment on column explorer.broken_borders.last_height is 'Highest block of the l
 comment on column explorer.broken_borders.first_height is 'Lowest block of the upper batch.';
 comment on column explorer.broken_borders.last_hash is 'Hash of the lower batch''s highest block.';
 comment on column explorer.broken_borders.parent_hash is 'Parent hash of the upper batch''s lowest block.';
-comment on column explorer.broken_borders.operation is 'Name of the operation that reads the batches.';
+comment on column explorer.broken_borders.operation is 'Name of the operation.';

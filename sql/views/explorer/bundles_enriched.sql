@@ -19,7 +19,7 @@ from (
 left join explorer.chains on chains.chain_id = bundle.chain_id
 left join explorer.addresses as bundler on bundler.chain_id = bundle.chain_id and bundler.hash = bundler_hash;
 
-comment on view explorer.bundles_enriched is 'Bundles that are in their list, one row each: with a time where one is known, and the name of the bundler.';
+comment on view explorer.bundles_enriched is 'Bundles that are in their list, with times and the name of the bundler.';
 comment on column explorer.bundles_enriched.chain_id is 'Number of the chain.';
 comment on column explorer.bundles_enriched.blockchain is 'Name of the chain, as configured.';
 comment on column explorer.bundles_enriched.tx_hash is 'Transaction that brought the bundle.';

@@ -36,7 +36,7 @@ left join explorer.addresses as entry_point
   on entry_point.chain_id = op.chain_id and entry_point.hash = op.entry_point_hash
 left join explorer.blocks on blocks.chain_id = op.chain_id and blocks.height = op.block_number;
 
-comment on view explorer.operations_enriched is 'User operations that are in their list, one row each: with a time where one is known, the fee in the chain''s own currency, and names. Most columns have the names of Dune''s tables.';
+comment on view explorer.operations_enriched is 'User operations that are in their list, with times, fees in the chain''s own currency, and names. Most columns have the names of Dune''s tables.';
 comment on column explorer.operations_enriched.chain_id is 'Number of the chain.';
 comment on column explorer.operations_enriched.blockchain is 'Name of the chain, as configured.';
 comment on column explorer.operations_enriched.userop_hash is 'Hash of the operation.';

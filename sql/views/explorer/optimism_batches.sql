@@ -31,9 +31,9 @@ from (
 
 comment on view explorer.optimism_batches is 'One row for each Optimism batch that is known: what its blocks verify together (state to walked_at, from optimism-batch-blocks), and what the list of batches reports of it (l1_timestamp to extra, from optimism-batches).';
 comment on column explorer.optimism_batches.chain_id is 'Number of the chain.';
-comment on column explorer.optimism_batches.batch_number is 'Number of the batch as the explorer counts, from 1, with gaps: the number in the request''s path.';
+comment on column explorer.optimism_batches.batch_number is 'Number of the batch, from 1, with gaps, as in the request''s path.';
 comment on column explorer.optimism_batches.state is 'settled: verified whole by the chain: heights contiguous, hashes linked, no block awaits an update, and it meets the nearest batches with blocks on both sides. open: read, and may still change, or explorer.findings has it. empty: its list held no block, which is also the answer for a number that does not exist. Null: blocks not read.';
-comment on column explorer.optimism_batches.blocks_count is 'Number of blocks that carry this batch''s number. Null: blocks not read.';
+comment on column explorer.optimism_batches.blocks_count is 'Blocks that carry this batch''s number. Null: blocks not read.';
 comment on column explorer.optimism_batches.first_height is 'Lowest of their heights. Null: no blocks read.';
 comment on column explorer.optimism_batches.last_height is 'Highest of their heights. Null: no blocks read.';
 comment on column explorer.optimism_batches.is_contiguous is 'Whether no height between first_height and last_height is missing. Null: no blocks read.';

@@ -16,7 +16,7 @@ group by chain_id, feed;
 comment on view explorer.suggested_overlap is 'Per feed of a newest-first list, how late items appeared behind the head, and an overlap for the configuration. It knows only of arrivals that were seen, and each lateness includes the wait for the poll that met it.';
 comment on column explorer.suggested_overlap.chain_id is 'Number of the chain.';
 comment on column explorer.suggested_overlap.feed is 'Name of the feed, such as 10/user-operations.';
-comment on column explorer.suggested_overlap.late_arrivals is 'Late arrivals that report their own time: what the figures rest on.';
+comment on column explorer.suggested_overlap.late_arrivals is 'Late arrivals that report their own time, behind all figures.';
 comment on column explorer.suggested_overlap.median_lateness is 'Half of them were late by at most this. Null: there are none.';
 comment on column explorer.suggested_overlap.p90_lateness is '90 % of them were late by at most this.';
 comment on column explorer.suggested_overlap.p99_lateness is '99 % of them were late by at most this.';
