@@ -57,7 +57,7 @@ comment on column explorer.addresses.is_scam is 'Whether the explorer marks it a
 comment on column explorer.addresses.is_verified is 'Whether its source is verified; API field is_verified. Newest informed observation. Null: never reported, or no contract.';
 comment on column explorer.addresses.proxy_type is 'Such as eip1967; API field proxy_type, free text. Newest informed observation. Null: no proxy, or missing.';
 comment on column explorer.addresses.reputation is 'ok, scam or another word; API field reputation, free text. A value other than ok is not replaced by ok, which is printed where it was not looked up. Null: never reported.';
-comment on column explorer.addresses.extra is 'Fields that no column or child table holds, as in other tables, and labels that name another address (foreign_tags). The newest that was not null.';
+comment on column explorer.addresses.extra is 'Fields that no column or child table holds, as in other tables, and labels that name another address (foreign_tags). The newest that was not null. Null: none.';
 
 comment on table explorer.block_arbitrum is 'What Arbitrum chains add to a block: its batch, and the transactions of the parent chain that commit and confirm it. No row if the block has no arbitrum object. Source: arbitrum of a block.';
 comment on column explorer.block_arbitrum.batch_number is 'The block''s batch; API field arbitrum.batch_number. Null: not reported.';

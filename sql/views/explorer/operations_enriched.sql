@@ -43,7 +43,7 @@ comment on column explorer.operations_enriched.userop_hash is 'Hash of the opera
 comment on column explorer.operations_enriched.block_time is 'When it was executed, UTC: its own time, or the one of its block. A condition on a range of it is fast, on a part of it (block_time::date) slow. Null: neither is known.';
 comment on column explorer.operations_enriched.block_time_source is 'Who reports the time. operation: itself. block: its block, from optimism-batch-blocks. sibling: another operation in the same block. Null: none.';
 comment on column explorer.operations_enriched.block_number is 'Its block. Null: not reported.';
-comment on column explorer.operations_enriched.optimism_batch_number is 'Optimism batch of its block. Null: the block was not read, or is in no batch.';
+comment on column explorer.operations_enriched.optimism_batch_number is 'Optimism batch of its block. Null: not read, or in no batch.';
 comment on column explorer.operations_enriched.tx_hash is 'Transaction that executed it. Null: not reported.';
 comment on column explorer.operations_enriched.success is 'Whether it succeeded. Null: not reported.';
 comment on column explorer.operations_enriched.sender is 'Its sender, the smart account: explorer.addresses.hash. Null: not reported.';

@@ -51,4 +51,4 @@ comment on column explorer.optimism_batches.first_seen_at is 'When the row was f
 comment on column explorer.optimism_batches.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 comment on column explorer.optimism_batches.page_id is 'Page that last changed what its blocks verify: explorer.provenance.page_id. Null: blocks not read.';
 comment on column explorer.optimism_batches.listed_page_id is 'Page that last changed what the list reports. Null: not listed.';
-comment on column explorer.optimism_batches.l1_delay is 'From the time of its last block to l1_timestamp. Null: the batch was not listed, or no time of that block is known.';
+comment on column explorer.optimism_batches.l1_delay is 'From the time of its last block to l1_timestamp. Null: not listed, or no time of that block is known.';
