@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { expect, test } from 'vitest';
 import { prepareDatabase } from '../../../src/app.ts';
+import { codeOfFailure } from '../../../src/db/failure.ts';
 import { grantRoles, roles } from '../../../src/db/roles.ts';
 import { simulated } from '../../harness/explorer.ts';
 import { grantedDatabase, opened, userWith } from '../../harness/database.ts';
@@ -125,9 +126,8 @@ test('a user with the owner role migrates', async () => {
 test('a role that may not read schema etl gets no advice to migrate', async () => {
   const database = await grantedDatabase();
   const analyst = await userWith(database, roles.analyst);
-  await expect(prepareDatabase(opened(analyst))).rejects.toMatchObject({
-    cause: { code: '42501' },
-  });
+  const refused: unknown = await prepareDatabase(opened(analyst)).catch((error: unknown) => error);
+  expect(codeOfFailure(refused)).toBe('42501');
 });
 
 test('a worker whose database is behind says that the owner has to migrate', async () => {
