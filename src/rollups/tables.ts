@@ -24,7 +24,10 @@ export const staleSums = etlSchema.table(
   (table) => [primaryKey({ columns: [table.name, table.chain_id, table.key] })],
 );
 
-/** Where a row that changed was counted before, so that it leaves those sums; `operation_days/senders`: of another kind now. By triggers. */
+/**
+ * Where a row that changed was counted before, so that it leaves those sums. `operation_days/senders`: of another kind
+ * now. `sender_sums/blocks`: a block whose time others had from the row. By triggers.
+ */
 export const movedRows = etlSchema.table('moved_rows', {
   id: bigserial('id', { mode: 'number' }).primaryKey(),
   name: text('name').notNull(),

@@ -9,7 +9,11 @@ begin
   ), '-infinity')::text, etl.change_time()
   union all
   select 'sender_sums', old.chain_id, old.address_hash, etl.change_time()
-  where old.address_hash <> new.address_hash;
+  where old.address_hash is distinct from new.address_hash and old.address_hash is not null
+  union all
+  -- The operations of its block that report no time had its time.
+  select 'sender_sums/blocks', old.chain_id, old.block_number::text, etl.change_time()
+  where old.timestamp is not null and old.block_number is not null;
   return null;
 end
 $$;
@@ -18,8 +22,8 @@ create or replace trigger note_moved_operation
 after update on explorer.user_operations
 for each row when (
   (old.timestamp at time zone 'UTC')::date is distinct from (new.timestamp at time zone 'UTC')::date
-  or old.timestamp is null and old.block_number is distinct from new.block_number
-  or old.address_hash <> new.address_hash
+  or old.block_number is distinct from new.block_number
+  or old.address_hash is distinct from new.address_hash
 )
 execute function etl.note_moved_operation();
 

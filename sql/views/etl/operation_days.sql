@@ -2,9 +2,13 @@ create or replace function etl.undated_keys() returns table (chain_id bigint, ke
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 begin
   perform 1 from explorer.user_operations where timestamp is null limit 1;
-  if found then
-    return query select chains.chain_id, '-infinity'::text from explorer.chains;
-  end if;
+  -- Also where the last of them has a time now, maybe since its block had one.
+  return query
+  select chains.chain_id, '-infinity'::text from explorer.chains
+  where found or exists (
+    select from etl.operation_days as days
+    where days.chain_id = chains.chain_id and days.day = '-infinity'
+  );
 end
 $$;
 

@@ -30,12 +30,14 @@ begin
   from explorer.user_operations as op
   join fresh on fresh.chain_id = op.chain_id and height = block_number
   where op.timestamp is null and address_hash is not null;
-  -- And those whose time is that of a sibling.
+  -- And those whose time is that of a sibling, or was.
   return query
   with fresh as materialized (
-    select distinct chain_id, block_number
+    select chain_id, block_number
     from explorer.user_operations
     where updated_at >= since and timestamp is not null
+    union
+    select chain_id, key::bigint from etl.moved_rows where name = 'sender_sums/blocks'
   )
   select distinct op.chain_id, address_hash::text
   from explorer.user_operations as op

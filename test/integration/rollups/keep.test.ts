@@ -154,6 +154,48 @@ test('an operation that moves by days leaves the day and the sender that counted
   expect((await counts()).days).toEqual([{ day: '2026-02-01', operations: 2 }]);
 });
 
+test.each([
+  ['loses its time', `timestamp = null`],
+  ['moves to another block of its day', `block_number = 2`],
+  ['loses its sender', `address_hash = null`],
+])(
+  'an operation that %s leaves the sums of its sender, and of others that had the time of its block from it',
+  async (_how, change) => {
+    const { pool, query } = await freshDatabase();
+    const db = drizzle(pool);
+    await query(`insert into explorer.chains (chain_id, name) values (10, 'optimism');
+      insert into explorer.user_operations (chain_id, hash, timestamp, address_hash, block_number, page_id)
+      values (10, '0x1', '2026-01-01', '0xa', 1, 1), (10, '0x2', null, '0xb', 1, 1)`);
+    await sumUp(db);
+    expect(await sumFaults(pool)).toEqual({});
+
+    await query(
+      `update explorer.user_operations set ${change}, updated_at = clock_timestamp() where hash = '0x1'`,
+    );
+    await sumUp(db);
+
+    expect(await sumFaults(pool)).toEqual({});
+  },
+);
+
+test('the last operation without a time leaves those of no day, although its block had a time before', async () => {
+  const { pool, query } = await freshDatabase();
+  const db = drizzle(pool);
+  await query(`insert into explorer.chains (chain_id, name) values (10, 'optimism');
+    insert into explorer.user_operations (chain_id, hash, timestamp, block_number, page_id)
+    values (10, '0x1', null, 1, 1)`);
+  await sumUp(db);
+  expect(await sumFaults(pool)).toEqual({});
+
+  await query(`insert into explorer.user_operations (chain_id, hash, timestamp, block_number, page_id)
+    values (10, '0x2', '2026-01-01', 1, 2)`);
+  await query(`update explorer.user_operations set timestamp = '2026-01-01', updated_at = clock_timestamp()
+    where hash = '0x1'`);
+  await sumUp(db);
+
+  expect(await sumFaults(pool)).toEqual({});
+});
+
 test('an address that becomes another kind takes the operations that it sent along, also those of former days', async () => {
   const { pool, query } = await freshDatabase();
   const db = drizzle(pool);
