@@ -62,9 +62,12 @@ async function sumAll(
   return all;
 }
 
-/** Recomputes everything the next time, because deleted rows leave no trace. */
+/**
+ * Recomputes everything the next time, because deleted rows leave no trace. The lock keeps sums, also the first ones,
+ * from being taken until the rows are gone.
+ */
 export async function recomputeSums(tx: Pick<Transaction, 'execute'>): Promise<void> {
-  await tx.execute(sql`update etl.rollups set begun_at = null where begun_at is not null`);
+  await tx.execute(sql`update etl.rollups set begun_at = null`);
 }
 
 const named = (prefix: string, name: string) => sql.raw(`etl.${prefix}_${name}`);

@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import { createLog } from '../../../src/log.ts';
-import { rollUp } from '../../../src/rollups/roll.ts';
+import { recomputeSums, rollUp } from '../../../src/rollups/roll.ts';
 import { besideSums, keepSums } from '../../../src/sync/serve.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { sumFaults, sumUp } from '../../harness/ledger.ts';
@@ -191,6 +191,23 @@ test('the last operation without a time leaves those of no day, although its blo
     values (10, '0x2', '2026-01-01', 1, 2)`);
   await query(`update explorer.user_operations set timestamp = '2026-01-01', updated_at = clock_timestamp()
     where hash = '0x1'`);
+  await sumUp(db);
+
+  expect(await sumFaults(pool)).toEqual({});
+});
+
+test('rows that are deleted while the first sums are taken leave them', async () => {
+  const { pool, query } = await freshDatabase();
+  const db = drizzle(pool);
+  await query(`insert into explorer.chains (chain_id, name) values (10, 'optimism');
+    insert into explorer.user_operations (chain_id, hash, timestamp, address_hash, page_id)
+    values (10, '0x1', '2026-01-01', '0xa', 1)`);
+  await db.transaction(async (forget) => {
+    await forget.execute('delete from explorer.user_operations');
+    await recomputeSums(forget);
+    await sumUp(db);
+  });
+
   await sumUp(db);
 
   expect(await sumFaults(pool)).toEqual({});
