@@ -69,9 +69,8 @@ const pausedMs = 500;
 const unstatedPauseMs = 1_000;
 
 /**
- * Time until a refused key is polled again, in ms, and between polls during a long wait that the service states. A
- * person fixes a key within minutes, and a gateway that asks for a day may be wrong; one refused request in five minutes
- * is no burden.
+ * Time until a paused key is polled again, in ms, however long the pause. A person fixes a key within minutes, and one
+ * answer that asks for a day or finds no credits may be wrong; one refused request in five minutes is no burden.
  */
 const pollAgainMs = 5 * 60_000;
 
@@ -204,11 +203,11 @@ const untilFormat = 'YYYY-MM-DD HH24:MI:SS "UTC"';
 /** More slots ahead than workers. A head farther away would block everyone, and is ignored. */
 const farthestSlots = 1000;
 
-/** As SQL: the end of a pause or, in a long wait that the service states, of the time since the last request. */
-const silentUntil = `case
-  when pause_class = 'throttled' and paused_until > next_at + interval '${pollAgainMs} ms'
-    then next_at + interval '${pollAgainMs} ms'
-  else paused_until end`;
+/** As SQL: when the next request tests the key, if none leaves before. */
+const nextTest = `next_at + interval '${pollAgainMs} ms'`;
+
+/** As SQL: the end of a pause or, in a long one, the time of the next test. */
+const silentUntil = `case when paused_until > ${nextTest} then ${nextTest} else paused_until end`;
 
 /**
  * Requests a slot: $1 fingerprint, $2 lane, $3 whether the request was queued and now has its turn, $4 and $5 newly
@@ -344,8 +343,9 @@ set requests_per_second = excluded.requests_per_second,
     credits_remaining = null,
     paused_until = case when budget.pause_class = 'throttled' then budget.paused_until end`;
 
-/** As SQL: whether a longer pause is set. One that a header states gives way to a refusal: it would hide it for a day. */
-const isLonger = `(paused_until >= until and (pause_class <> 'throttled' or $3 = 'throttled'))`;
+/** As SQL: whether a longer pause is set. One until a stated time gives way to a refusal: it would hide it for a day. */
+const isLonger = `(paused_until >= until
+  and ($3 in (pause_class, 'throttled') or pause_class not in ('throttled', 'out-of-credits')))`;
 
 /** Pauses the key, unless it `isLonger`: $1 fingerprint, $2 ms (null: to the end of the day, UTC), $3 class, $4 reason. */
 const pauseKey = `

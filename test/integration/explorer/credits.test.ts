@@ -1,6 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
-import { statusFaults, type Faults, type Limits } from '../../../simulator/index.ts';
+import { statusFaults, type Faults, type StatusFault } from '../../../simulator/index.ts';
 import { rateHeaders } from '../../../src/explorer/response.ts';
 import { readCredits, sumCredits } from '../../../src/status/credits.ts';
 import { freshDatabase } from '../../harness/database.ts';
@@ -135,18 +135,34 @@ test('the service’s 402 stops a free plan after its last page', async () => {
   expect(seen.map(({ status }) => status)).toEqual([200, 200, 200, 402]);
 });
 
-test('a 402 for credits pauses the key to the end of the day', async () => {
-  const limits: Limits = { dailyCredits: 20, headers: 'absent' };
-  const { simulator, open } = await openScene({ limits: () => limits });
-  const worker = await open();
-  await worker.fetch();
-  const refused = await rejection(worker.fetch());
-  expect(refused).toMatchObject({
+test('a 402 for credits pauses the key to the end of the day, unless a test gets a page', async () => {
+  let answer: StatusFault | null = '402-credits';
+  const faults: Faults = () => (answer === null ? null : statusFaults[answer]);
+  const { simulator, query, open } = await openScene({ faults });
+  const { fetch } = await open();
+  const passMinutes = (minutes: number) =>
+    query('update etl.budget set next_at = next_at - make_interval(mins => $1)', [minutes]);
+  expect(await rejection(fetch())).toMatchObject({
     failure: 'out-of-credits',
-    detail: expect.stringMatching(/^HTTP 402, Out of credits; no request before .* 00:00:00 UTC$/),
+    detail: expect.stringMatching(/^HTTP 402, .*; no request before .* 12:0\d:\d\d UTC$/),
   });
-  await rejection(worker.fetch());
-  expect(simulator.requests).toBe(2);
+  expect(
+    await query(
+      `select to_char(paused_until at time zone 'utc', 'HH24:MI') as until from etl.budget`,
+    ),
+  ).toEqual([{ until: '00:00' }]);
+  await passMinutes(4);
+  await rejection(fetch());
+  expect(simulator.requests, 'before the test').toBe(1);
+
+  await passMinutes(2);
+  answer = '401';
+  expect(await rejection(fetch()), 'refused meanwhile').toMatchObject({ failure: 'unauthorized' });
+  await query('update etl.budget set paused_until = now()');
+  answer = null;
+  expect(await rejection(fetch()), 'accepted').toBeNull();
+  expect(await rejection(fetch())).toBeNull();
+  expect(simulator.requests).toBe(4);
 });
 
 test.each(['401', '402-key'] as const)(
