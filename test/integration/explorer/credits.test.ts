@@ -89,6 +89,25 @@ test('history leaves credits to what is new by the balance that the explorer rep
   expect(await rejection(fetch('live'))).toBeNull();
 });
 
+test('history tests a reported balance that stops it, if nothing else was requested for five minutes', async () => {
+  const { simulator, query, report, fetch } = await openReported();
+  await query(
+    'update etl.budget set credits_day = now() at time zone $$utc$$, credits_spent = 340',
+  );
+  await report(40);
+  const passMinutes = (minutes: number) =>
+    query('update etl.budget set next_at = next_at - make_interval(mins => $1)', [minutes]);
+  await rejection(fetch('backfill'));
+  await passMinutes(4);
+  await rejection(fetch('backfill'));
+  expect(simulator.requests).toBe(0);
+
+  await passMinutes(2);
+  expect(await rejection(fetch('backfill'))).toBeNull();
+  expect(await rejection(fetch('backfill'))).toMatchObject({ failure: 'history-share' });
+  expect(simulator.requests).toBe(1);
+});
+
 test.each<[string, number | null, { requestsPerSecond?: number }]>([
   ['its reported rate', 15, {}],
   ['its configured rate', null, { requestsPerSecond: 15 }],
