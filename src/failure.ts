@@ -59,8 +59,8 @@ export interface FailureRule {
   readonly retry: 'as-failure' | 'as-wait' | 'none';
   readonly stops: 'nothing' | 'walk' | 'feed' | 'key' | 'worker';
   /**
-   * When `start` resumes the feed: after growing waits, at the stated time, when one poll finds the key fixed, after a
-   * day, with the next run, or at once.
+   * When `start` resumes the feed: after growing waits, at the stated time, when one poll finds the key fixed, after as
+   * long as it is not served, at most a day, with the next run, or at once.
    */
   readonly nextTry: 'growing' | 'stated' | 'poll' | 'daily' | 'next-run' | 'at-once';
   /** The feed's state until it succeeds (`feedStates` of the status document); null: unchanged. */

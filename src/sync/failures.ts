@@ -202,11 +202,16 @@ export const acceptKey = (db: Database, chainIds: readonly number[], since: stri
     returning stopped.failure as was, stopped.reason
   `;
 
-/** Keeps schedules from polling a feed for this long. */
-export async function pollLater(db: Database, feed: Feed, afterMs: number): Promise<void> {
+/**
+ * Keeps schedules from polling a feed for as long as nothing was served of it, at most a day: one answer is little
+ * against pages of the last hour. `extra`: a part that is added.
+ */
+export async function pollLater(db: Database, feed: Feed, extra: number): Promise<void> {
   await db.execute(sql`
     update etl.feeds
-    set poll_again_at = now() + make_interval(secs => ${afterMs / 1000}::float8)
+    set poll_again_at = now() + ${1 + extra}::float8 * least(interval '1 day', now() - (
+      select max(last_page_at) from etl.coverage where coverage.feed = feeds.feed
+    ))
     where ${ofFeed(feed)}
   `);
 }

@@ -5,7 +5,6 @@ import type { NewDrift } from '../drift/drift.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import { failures, passing } from '../failure.ts';
 import { type FeedLane, feedName, laneOfRow, ofLane, feedLaneShape } from '../lists/feed.ts';
-import { dayMs } from '../lists/list.ts';
 import type { RunRow } from '../lists/tables.ts';
 import type { Log } from '../log.ts';
 import { advance, type AdvanceDependencies, type AdvanceOutcome } from './advance.ts';
@@ -17,8 +16,8 @@ import { isLost, type Worker } from './workers.ts';
 import { closeRun, countFailure, currentRun, noteReason } from './runs.ts';
 import { z } from 'zod';
 
-/** Part of a day that is added at random, so that not all feeds are polled at once that the explorer does not serve. */
-const dayJitter = 0.05;
+/** Part of the wait that is added at random, so that not all feeds are polled at once that the explorer does not serve. */
+const laterJitter = 0.05;
 /** How long a lane waits whose feed this process may not read, in ms. */
 const notOursMs = 2_000;
 
@@ -181,7 +180,7 @@ async function backOff(
   if (state === null) await noteReason(db, run, feedFailure);
   else await setFailure(db, lane, feedFailure);
   logFailure(ended, feedFailure);
-  if (nextTry === 'daily') await pollLater(db, lane, dayMs * (1 + random() * dayJitter));
+  if (nextTry === 'daily') await pollLater(db, lane, random() * laterJitter);
   if (kind === 'once' || !passing.has(nextTry)) {
     await closeRun(db, run, 'interrupted', feedFailure);
     return 0;

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { statusFaults } from '../../../simulator/index.ts';
 import type { Occasion } from '../../../src/lists/list.ts';
 import { dueScope } from '../../../src/sync/feeds.ts';
 import { openCopy, smallChain } from '../../harness/sync.ts';
@@ -52,6 +53,29 @@ test.each<[string, string[], RegExp, number]>([
   expect(stdout).toMatch(said);
   expect(stdout).not.toContain('✓');
   expect(code).toBe(exit);
+});
+
+test('a list that was served lately is polled again after as long, and after a day at most', async () => {
+  let isServed = true;
+  const { sync, query } = await openCopy(
+    { ...chain, family: 'optimism' },
+    { faults: () => (isServed ? null : statusFaults['501']) },
+  );
+  await sync({ operations: ['factories'] });
+  isServed = false;
+  const waits = [];
+  for (const minutes of [10, 60, 2_880]) {
+    await query(`update etl.coverage set last_page_at = now() - interval '${minutes} minutes'`);
+    await sync({ operations: ['factories'] });
+    waits.push(
+      ...(await query(`
+        select failure, round(extract(epoch from poll_again_at - now()) / 60)::int as minutes from etl.feeds`)),
+    );
+  }
+  const failure = 'unsupported';
+  const within = (least: number) =>
+    expect.toSatisfy((own: number) => own >= least && own <= 1.05 * least + 1);
+  expect(waits).toEqual([10, 60, 1_440].map((least) => ({ failure, minutes: within(least) })));
 });
 
 test('an unsupported feed is polled again after a day, and by sync at any time', async () => {
