@@ -45,10 +45,11 @@ left join lateral (
 left join lateral (
   select top
   from etl.walks
-  where walks.feed = feeds.feed
+  -- By the whole key of walks_feed. Clocks of several machines differ, numbers do not.
+  where (feed, id) between (feeds.feed, 0) and (feeds.feed, 9223372036854775807)
     and from_head
     and top is not null
-  order by started_at desc, id desc
+  order by feed desc, id desc
   limit 1
 ) as head on true
 where feeds.kind = 'newest-first';

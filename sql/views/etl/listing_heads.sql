@@ -4,8 +4,9 @@ select chain_id, lists.operation, (
          where listed.chain_id = feeds.chain_id and listed.operation = lists.operation and batch_number > (
            -- Nothing confirms a first item, so it can be the one above.
            select top from etl.walks
-           where walks.feed = feeds.feed and from_head and top is not null
-           order by started_at desc, id desc
+           where (feed, id) between (feeds.feed, 0) and (feeds.feed, 9223372036854775807)
+             and from_head and top is not null
+           order by feed desc, id desc
            limit 1
          )
        ) as highest

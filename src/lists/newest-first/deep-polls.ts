@@ -32,9 +32,13 @@ export async function liveFloor({ list, tx, run, at }: Planning): Promise<Floor 
   for (const rule of deeper) if (await isShort(list, tx, run, rule)) deepest = rule;
   if (deepest === null) return null;
   deepest = { ...deepest, floor: Math.min(deepest.floor, await newGapOf(tx, run)) };
-  const repeat = { ...deepest, floor: await floorToRepeat(tx, run, at) };
+  const repeat = { ...deepest, floor: await floorToRepeat(tx, run) };
   return repeat.floor < deepest.floor && (await isShort(list, tx, run, repeat)) ? repeat : deepest;
 }
+
+/** As SQL: whether a walk is of a feed, so that the newest are found by the key of their index. Clocks of machines differ, numbers do not. */
+const isWalkOf = (feed: Feed) =>
+  sql`(feed, id) between (${feedName(feed)}, 0) and (${feedName(feed)}, 9223372036854775807)`;
 
 /** Where the lowest gap begins that is new since the last live walk: a deep poll began above it. Infinity: there is none. */
 async function newGapOf(tx: Queryable, feed: Feed): Promise<number> {
@@ -42,8 +46,8 @@ async function newGapOf(tx: Queryable, feed: Feed): Promise<number> {
     select min(lower(gap))::float8 from etl.feed_gaps
     where ${ofFeed(feed)} and lower(gap) >= (
       select top from etl.walks
-      where ${ofFeed(feed)} and lane = 'live' and top is not null
-      order by started_at desc, id desc
+      where ${isWalkOf(feed)} and lane = 'live' and top is not null
+      order by feed desc, id desc
       limit 1
     )
   `;
@@ -54,7 +58,7 @@ async function newGapOf(tx: Queryable, feed: Feed): Promise<number> {
  * The stop height of the last live walk, if it did not verify all above that height and was no repeat itself: in a
  * list without order, polls would go deeper and deeper. Else Infinity. A cut above the covered top is a gap.
  */
-async function floorToRepeat(tx: Queryable, feed: Feed, at: Date): Promise<number> {
+async function floorToRepeat(tx: Queryable, feed: Feed): Promise<number> {
   const [last, before] = await execute(tx).rows(() =>
     z.object({ floor: z.number(), is_read: z.boolean(), is_whole: z.boolean() }),
   )`
@@ -65,9 +69,8 @@ async function floorToRepeat(tx: Queryable, feed: Feed, at: Date): Promise<numbe
            )))) as is_whole
     from etl.walks,
       lateral (select state = 'finished' and (reason is null or bottom < floor) as is_read) as read
-    where ${ofFeed(feed)} and lane = 'live' and state <> 'running' and bottom is not null
-      and started_at <= ${latestStart(at)}
-    order by started_at desc, id desc
+    where ${isWalkOf(feed)} and lane = 'live' and state <> 'running' and bottom is not null
+    order by feed desc, id desc
     limit 2
   `;
   if (last === undefined || last.is_whole) return Infinity;

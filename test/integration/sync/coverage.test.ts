@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { recountCoverage } from '../../../src/status/verify.ts';
 import { oneEach } from '../../harness/kept.ts';
+import { openCopy, plainChain } from '../../harness/sync.ts';
 import { copiedList, forTheEnd, lyingList, pages, pageSize } from './lying-list.ts';
 
 test('a whole list leaves one covered range and no gap', async () => {
@@ -19,6 +20,39 @@ test('a list that is covered is kept current with one page when nothing is new',
 
   await expectComplete();
 });
+
+test.each([
+  ['ahead', 60],
+  ['behind', -60],
+])(
+  'a clock that is an hour %s neither holds coverage back nor makes polls longer',
+  async (_, minutes) => {
+    const motion = {
+      operationsPerMinute: 60,
+      latePercent: 0,
+      latestLateMs: 0,
+      orphanedPercent: 0,
+      reincludedPercent: 0,
+    };
+    const chain = { ...plainChain, userOperations: 120, motion };
+    const run = { operations: ['user-operations'], pageSize: 20, resweep: [] };
+    const { syncAt, query } = await openCopy(chain, { run });
+    await syncAt(0);
+    const polls = [];
+    for (const poll of [1, 2, 3, 4]) {
+      // Of two machines in turn.
+      const at = new Date(Date.now() + (poll % 2) * minutes * 60_000);
+      const { requests } = await syncAt(poll * 60_000, { at });
+      const [feed] = await query('select covered_to::int as block from explorer.freshness');
+      polls.push({ requests, block: Number(feed?.block) });
+    }
+    const [first, ...later] = polls;
+    for (const [index, { requests, block }] of later.entries()) {
+      expect(requests).toBeLessThanOrEqual((first?.requests ?? 0) + 1);
+      expect(block).toBeGreaterThan(polls[index]?.block ?? 0);
+    }
+  },
+);
 
 test.each([
   ['history with a page limit is continued where it ended, and only there', 8],
