@@ -195,7 +195,7 @@ type ClaimedFeed = Readonly<Record<'feed' | 'origin', string>>;
 
 /**
  * Records the explorer that feeds are read from, and fences workers that read from another.
- * @throws OriginError if a feed has pages of another explorer, unless `isSameData`
+ * @throws OriginError if a feed has pages of another explorer, or rows since its reset, unless `isSameData`
  */
 async function claimFeeds(
   tx: Transaction,
@@ -203,18 +203,23 @@ async function claimFeeds(
   { origin, isSameData }: ExplorerSource,
 ): Promise<void> {
   const rows = await execute(tx).rows(() =>
-    z.object({ feed: z.string(), origin: z.string().nullable(), has_pages: z.boolean() }),
+    z.object({ feed: z.string(), origin: z.string().nullable(), has_data: z.boolean() }),
   )`
     select feed, origin, exists (
       select from etl.walks where walks.feed = feeds.feed and pages > 0
-    ) as has_pages
+    ) or rows_before > 0 and (
+      -- Of rows that a forgotten feed has left, no explorer is known.
+      select starts_with(sentence, 'Reset') from etl.events
+      where events.feed = feeds.feed and kind = 'command' and sentence ~ '^(Reset|Forgotten)'
+      order by at desc limit 1
+    ) is true as has_data
     from etl.feeds
     where feed = any(${sql.param(feeds.map(feedName))}::text[]) and origin is distinct from ${origin}
     order by chain_id, operation
     for no key update
   `;
-  const others = rows.flatMap(({ feed, origin: from, has_pages }) =>
-    has_pages && from !== null ? [{ feed, origin: from }] : [],
+  const others = rows.flatMap(({ feed, origin: from, has_data }) =>
+    has_data && from !== null ? [{ feed, origin: from }] : [],
   );
   if (others.length > 0 && !isSameData) throw new OriginError(mismatchMessage(others, origin));
   if (rows.length === 0) return;

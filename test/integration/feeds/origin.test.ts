@@ -68,6 +68,23 @@ test('data of another explorer is refused before any request, with what to do', 
   expect((await run(first.url, 'verify')).code).toBe(0);
 });
 
+test('the rows of a feed that was reset are still those of its explorer', async () => {
+  const { first, second, run } = await world();
+  await run(first.url, 'sync', ...factories);
+  expect((await run(first.url, 'feeds', 'reset', ...factories, '--yes')).code).toBe(0);
+
+  expect(await run(second.url, 'sync', ...factories)).toMatchObject({
+    code: 2,
+    requests: 0,
+    stderr: expect.stringMatching(/the data of 10\/factories came from .*--same-data/u),
+  });
+
+  expect((await run(first.url, 'sync', ...factories)).code).toBe(0);
+  expect((await run(first.url, 'feeds', 'forget', ...factories, '--yes')).code).toBe(0);
+  expect((await run(unreachable, 'sync', ...factories)).code).toBe(1);
+  expect((await run(first.url, 'sync', ...factories)).code).toBe(0);
+});
+
 test.each(['backfill', 'repair', 'start'])('%s is refused too', async (command) => {
   const { first, second, run } = await world();
   const operations = ['--operation', 'user-operations', '--max-pages', '1'];
