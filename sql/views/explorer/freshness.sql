@@ -39,13 +39,17 @@ left join lateral (
   select opened_at as at from etl.runs
   where state = 'finished' and (feed, lane, id) <= (feeds.feed, own.lane, 9223372036854775807)
     and (feed, lane, id) >= (feeds.feed, own.lane, 0)
+    -- A ranking that a bound of pages cut is not stored.
+    and (kind <> 'ranked' or (
+      select reason from etl.walks where run_id = runs.id order by walks.id desc limit 1
+    ) is distinct from 'max-pages')
   order by feed desc, lane desc, id desc
   limit 1
 ) as polled on true
 left join lateral (
   -- The first reading of a history begins at the head, and then nothing is left to poll.
   select min(opened_at) as at from etl.runs
-  where polled.at is null and runs.feed = feeds.feed and state = 'finished'
+  where polled.at is null and runs.feed = feeds.feed and state = 'finished' and kind <> 'ranked'
 ) as read_first on true
 left join lateral (
   select height, timestamp from etl.newest_item(feeds.chain_id, feeds.operation)

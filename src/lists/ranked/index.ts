@@ -73,12 +73,10 @@ export const rankedKind = (
       ? { history: atLeast(1), upkeep: atLeast(pollsPerDay) }
       : { history: none, upkeep: about(pollsPerDay * requests) };
   },
-  // On start it waits for its schedule, unless it never succeeded.
-  async isDue(db, { lane }, occasion) {
-    if (occasion !== 'start') return true;
-    const succeeded = sql`${ofFeed(lane)} and last_success_at is not null`;
-    return !(await execute(db).has`select from etl.feeds where ${succeeded}`);
-  },
+  // On start it waits for its schedule, unless none was published yet.
+  isDue: async (db, { lane }, occasion) =>
+    occasion !== 'start' ||
+    !(await execute(db).has`select from etl.rankings where ${ofFeed(lane)}`),
   walksAtOnce: async () => 1,
   noteTarget: async () => undefined,
   nextWalk: planRankedWalk,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { startInstantMs } from '../../../simulator/index.ts';
+import { dueScope } from '../../../src/sync/feeds.ts';
 import { rankingWorld, minuteMs } from './world.ts';
 import { call } from '../../harness/process.ts';
 
@@ -83,6 +84,26 @@ test('a ranking with a page limit publishes nothing, and the next one discards i
     await world.query(`select from etl.ranking_entries where walk_id = ${bounded.id}`),
   ).toEqual([]);
   expect(await world.count('etl.walks')).toBe(2);
+});
+
+test('a ranking that a page limit cut is no poll, and a start reads the list whole', async () => {
+  const world = await rankingWorld({}, factories);
+  const target = {
+    lane: { chain_id: 10, operation: 'factories', lane: 'backfill' },
+    scope: {},
+  } as const;
+  const isDue = async () => (await dueScope(world.db, target, 'start', new Date())) !== null;
+  const looked = () => world.query('select looked_at from explorer.freshness');
+  await world.sync({ pageSize, maxPages: 1 });
+  expect(await looked()).toEqual([{ looked_at: null }]);
+  expect(await isDue()).toBe(true);
+
+  await world.sync({ pageSize });
+  const whole = await looked();
+  expect(await isDue()).toBe(false);
+
+  await world.sync({ pageSize, maxPages: 1 });
+  expect(await looked()).toEqual(whole);
 });
 
 test('a ranking superseded by another scope is never published, and nothing of it stays', async () => {

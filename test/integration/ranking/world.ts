@@ -40,6 +40,7 @@ export async function rankingWorld(motion: Partial<Motion> = {}, factories = 210
     /** Whether it lists emptyPage for now. */
     service,
     query,
+    db: copy.db,
     url: database.url,
     /** A sync; `each` gets the number of each of its requests, from 1, before the answer leaves. */
     async sync(
