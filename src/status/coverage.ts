@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { execute, type Database } from '../db/transaction.ts';
-import { isBoundedBy } from '../lists/index.ts';
+import { byKind, isBoundedBy } from '../lists/index.ts';
 import { isOperation } from '../lists/registry.ts';
 import { longestChain } from '../sync/order.ts';
 import { cell, type CoverageDocument, range, type StripsDocument } from './endpoints.ts';
@@ -25,7 +25,6 @@ const extentShape = () =>
     /** Whether the list may continue below the lowest position read. */
     is_open_below: z.boolean(),
     last_success_at: z.string().nullable(),
-    /** The end of its first backfill, or snapshot, in ms since 1970. */
     first_snapshot_at: z.number().nullable(),
     /** Estimated pages per position; null: too few pages were read. */
     pages_each: z.number().nullable(),
@@ -44,6 +43,24 @@ const isReading = sql`exists (
 /** As SQL: a time in ms since 1970. */
 const ms = (time: SQL) => sql`(1000 * extract(epoch from ${time}))::float8`;
 
+/** As SQL: the end of a feed's first backfill, or of its first ranking if the last one is complete, in ms since 1970. */
+const firstSnapshotAt = byKind(({ verifies }) =>
+  verifies === 'ranks'
+    ? sql`(
+        select ${ms(sql`published_at`)} from etl.rankings
+        where rankings.feed = feeds.feed and feed in (select feed from etl.complete_rankings)
+        order by walk_id
+        limit 1
+      )`
+    : sql`(
+        select ${ms(sql`closed_at`)} from etl.runs
+        where state = 'finished' and (feed, lane, id) >= (feeds.feed, 'backfill', 0)
+          and (feed, lane, id) < (feeds.feed, 'live', 0)
+        order by feed, lane, id
+        limit 1
+      )`,
+);
+
 /** Each feed, with its range from the lowest known or requested position to the newest. */
 const readExtents = (db: Database) =>
   execute(db).values(extentShape)`
@@ -53,13 +70,7 @@ const readExtents = (db: Database) =>
       'whole', case when ends is not null then json_build_object('from', begins, 'to', ends - 1) end,
       'is_open_below', coalesce(not isempty(unknown), false),
       'last_success_at', last_success_at,
-      'first_snapshot_at', (
-        select ${ms(sql`closed_at`)} from etl.runs
-        where state = 'finished' and (feed, lane, id) >= (feeds.feed, 'backfill', 0)
-          and (feed, lane, id) < (feeds.feed, 'live', 0)
-        order by feed, lane, id
-        limit 1
-      ),
+      'first_snapshot_at', ${firstSnapshotAt},
       'pages_each', coalesce(
         (
           select sum(spanned_items) / nullif(sum(spanned_blocks), 0)::float8

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { startInstantMs } from '../../../simulator/index.ts';
+import { readStrips } from '../../../src/status/coverage.ts';
 import { dueScope } from '../../../src/sync/feeds.ts';
 import { rankingWorld, minuteMs } from './world.ts';
 import { call } from '../../harness/process.ts';
@@ -104,6 +105,22 @@ test('a ranking that a page limit cut is no poll, and a start reads the list who
 
   await world.sync({ pageSize, maxPages: 1 });
   expect(await looked()).toEqual(whole);
+});
+
+test('the page calls no ranking verified before one is published, or that lacks an item in quarantine', async () => {
+  const world = await rankingWorld({}, factories);
+  const drawn = async () => (await readStrips(world.db, new Map())).feeds[0]?.cells ?? [];
+  await world.sync({ pageSize, maxPages: 1 });
+  expect(await drawn()).not.toContain('verified');
+
+  await world.sync({ pageSize });
+  expect(await drawn()).toContain('verified');
+
+  await world.query(`
+    insert into etl.quarantine (chain_id, operation, scope, raw, raw_hash, reason, page_id, position)
+    select 10, 'factories', '{}', '{}', 'x', 'no hash', max(id), 0 from etl.pages`);
+  expect((await world.report())?.open).toEqual(['1 item in quarantine']);
+  expect(await drawn()).not.toContain('verified');
 });
 
 test('a ranking superseded by another scope is never published, and nothing of it stays', async () => {
