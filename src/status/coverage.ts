@@ -24,7 +24,8 @@ const extentShape = () =>
     whole: range.nullable(),
     /** Whether the list may continue below the lowest position read. */
     is_open_below: z.boolean(),
-    last_success_at: z.string().nullable(),
+    /** When the head was last polled. */
+    looked_at: z.string().nullable(),
     first_snapshot_at: z.number().nullable(),
     /** Estimated pages per position; null: too few pages were read. */
     pages_each: z.number().nullable(),
@@ -69,7 +70,7 @@ const readExtents = (db: Database) =>
       'feed', feed, 'chain_id', chain_id, 'operation', operation, 'unit', ${feedUnit},
       'whole', case when ends is not null then json_build_object('from', begins, 'to', ends - 1) end,
       'is_open_below', coalesce(not isempty(unknown), false),
-      'last_success_at', last_success_at,
+      'looked_at', (select looked_at from explorer.freshness where freshness.feed = feeds.feed),
       'first_snapshot_at', ${firstSnapshotAt},
       'pages_each', coalesce(
         (
@@ -305,10 +306,10 @@ function lowestOf(
  * Positions by time, and times by position: linear between known points, at their mean pace outside; null: fewer than
  * two points. Pure.
  */
-function scaleOf(points: readonly Point[], { last_success_at }: Extent) {
+function scaleOf(points: readonly Point[], { looked_at }: Extent) {
   const [first, last] = [points[0], points.at(-1)];
   if (first === undefined || last === undefined || last.at <= first.at) return null;
-  const polledAt = last_success_at === null ? last.at : Date.parse(last_success_at);
+  const polledAt = looked_at === null ? last.at : Date.parse(looked_at);
   const along = (value: number, axis: keyof Point, other: keyof Point) => {
     const above = points.findIndex((point) => point[axis] > value);
     const [lower = first, upper = last] = above < 1 ? [] : points.slice(above - 1, above + 1);

@@ -261,6 +261,23 @@ test('a strip shows coverage by time', async () => {
   expect(counts.get('verified')?.length).toBeGreaterThan(40);
 });
 
+test('a strip calls no time verified after the last poll, although a command has read a range since', async () => {
+  await halfMissing();
+  await database.query(`
+    update explorer.user_operations set timestamp = timestamp - interval '20 hours';
+    update etl.feeds set last_success_at = now();
+    -- As in any list: its highest block may be incomplete.
+    update etl.coverage set verified = '{[20,40)}';
+    insert into etl.runs (chain_id, operation, lane, scope, state, opened_at, closed_at)
+    values (10, 'user-operations', 'live', '{}', 'finished', now() - interval '10 hours', now() - interval '10 hours'),
+           (10, 'user-operations', 'backfill', '{"from_block": 1}', 'finished', now(), now())`);
+  const { feeds, from, to } = await readStrips(database.db, new Map());
+  const cells = feeds[0]?.cells ?? [];
+  const hoursEach = (Date.parse(to) - Date.parse(from)) / 3_600_000 / cells.length;
+  const at = (hoursAgo: number) => cells[Math.floor(cells.length - hoursAgo / hoursEach)];
+  expect([at(15), at(5), at(1)]).toEqual(['verified', 'unknown', 'unknown']);
+});
+
 /** Each tenth block of the list is missing, so many of them. */
 async function fillWithGaps(gaps: number): Promise<Range> {
   await fillScene(database.pool, {
