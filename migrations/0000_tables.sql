@@ -106,6 +106,7 @@ CREATE TABLE "etl"."feeds" (
 	"last_success_at" timestamp with time zone,
 	"since_doubted_at" timestamp with time zone,
 	"rows_before" bigint DEFAULT 0 NOT NULL,
+	"reset_at" timestamp with time zone,
 	"poll_again_at" timestamp with time zone,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "feeds_chain_id_operation_pk" PRIMARY KEY("chain_id","operation"),

@@ -118,6 +118,7 @@ comment on column etl.feeds.reason is 'Why the feed is not as it should be, and 
 comment on column etl.feeds.settings is 'The operation''s settings on this chain, from the configuration of the process that registered it last; without a file with the bounds of its target.';
 comment on column etl.feeds.since_doubted_at is 'When most items of a page last reported another time than before: no walk that had ended at since by then counts as an end. Null: never.';
 comment on column etl.feeds.rows_before is 'Rows that were stored when it was registered, or a person reset it last (feeds reset). Its lanes count those that came since.';
+comment on column etl.feeds.reset_at is 'When a person reset it last: the rows from before are of origin too. Null: never.';
 comment on column etl.feeds.target is 'The bounds that a command named last (--since, --from-batch, --to-batch), as settings, where no file names the feed: how much of the list is wanted. Null: a file names it, or no command named any.';
 comment on column etl.feeds.origin is 'Where its pages come from: scheme, host and path of its explorer, never a key. Another one is refused unless a person says that both serve the same chain. Null: nothing was requested yet.';
 comment on column etl.feeds.latest_batch is 'Newest batch number that is known to have blocks. Null: not found yet, or no batches.';

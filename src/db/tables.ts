@@ -49,6 +49,8 @@ export const feeds = etlSchema.table(
     since_doubted_at: instant('since_doubted_at'),
     /** Rows that were stored when it was registered, or a person reset it last. */
     rows_before: integer('rows_before').notNull().default(0),
+    /** Those rows are of `origin` then; null: never. */
+    reset_at: instant('reset_at'),
     /** Until then schedules skip a feed that the service does not serve; null: they do not. */
     poll_again_at: instant('poll_again_at'),
     updated_at: instant('updated_at').notNull().defaultNow(),

@@ -203,15 +203,18 @@ export const acceptKey = (db: Database, chainIds: readonly number[], since: stri
   `;
 
 /**
- * Keeps schedules from polling a feed for as long as nothing was served of it, at most a day: one answer is little
- * against pages of the last hour. `extra`: a part that is added.
+ * Keeps schedules from polling a feed for as long as nothing was served of it, from a minute to a day: one answer
+ * is little against pages of the last hour. `extra`: a part that is added.
  */
 export async function pollLater(db: Database, feed: Feed, extra: number): Promise<void> {
   await db.execute(sql`
     update etl.feeds
-    set poll_again_at = now() + ${1 + extra}::float8 * least(interval '1 day', now() - (
-      select max(last_page_at) from etl.coverage where coverage.feed = feeds.feed
-    ))
+    set poll_again_at = now() + ${1 + extra}::float8 * greatest(
+      interval '1 minute',
+      least(interval '1 day', now() - (
+        select max(last_page_at) from etl.coverage where coverage.feed = feeds.feed
+      ))
+    )
     where ${ofFeed(feed)}
   `);
 }

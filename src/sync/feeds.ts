@@ -207,12 +207,7 @@ async function claimFeeds(
   )`
     select feed, origin, exists (
       select from etl.walks where walks.feed = feeds.feed and pages > 0
-    ) or rows_before > 0 and (
-      -- Of rows that a forgotten feed has left, no explorer is known.
-      select starts_with(sentence, 'Reset') from etl.events
-      where events.feed = feeds.feed and kind = 'command' and sentence ~ '^(Reset|Forgotten)'
-      order by at desc limit 1
-    ) is true as has_data
+    ) or rows_before > 0 and reset_at is not null as has_data
     from etl.feeds
     where feed = any(${sql.param(feeds.map(feedName))}::text[]) and origin is distinct from ${origin}
     order by chain_id, operation

@@ -92,7 +92,7 @@ export const resetFeed = (db: Database, feed: Feed): Promise<void> =>
             (select sum(inserted) from etl.coverage where ${ofFeed(feed)}), 0
           ),
           failure = null, reason = null, latest_batch = null, last_success_at = null, since_doubted_at = null,
-          poll_again_at = null, updated_at = now()
+          poll_again_at = null, reset_at = now(), updated_at = now()
       where ${ofFeed(feed)}
     `);
     await deleteBookkeeping(tx, feed);

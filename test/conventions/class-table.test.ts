@@ -15,7 +15,7 @@ const comesBack: Readonly<Record<FailureRule['nextTry'], string>> = {
   growing: 'after growing waits',
   stated: 'at the stated time',
   poll: 'after a test request, every 5 minutes',
-  daily: 'after a day',
+  daily: 'within a day',
   'next-run': 'with the next run',
   'at-once': 'at once',
 };
