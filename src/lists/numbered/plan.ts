@@ -7,13 +7,11 @@ import { follow, planSearch } from './probes.ts';
 import {
   isBegun,
   isOf,
-  isSupposedGap,
   isUnderWay,
   latestBatchOf,
   type NumberedScope,
   type Planned,
   type Planning,
-  shownBy,
   unreadRanges,
   walkOf,
   walksOf,
@@ -69,9 +67,9 @@ export async function planLiveBatch(planning: Planning): Planned {
   return (await planReread(planning, range)) ?? planLastRead(planning, range);
 }
 
-/** The highest unread number that no walk has; a likely gap comes after the walks under way, which may verify it empty. */
-async function planUnread({ list, tx, run }: Planning, from: number, top: number): Planned {
-  const nextUnread = (which: SQL) => execute(tx).value(z.number)`
+/** The highest unread number that no walk has. */
+async function planUnread({ tx, run }: Planning, from: number, top: number): Planned {
+  const unread = await execute(tx).value(z.number)`
     select number::float8
     from (
       -- A series in the select list is lazy.
@@ -81,15 +79,10 @@ async function planUnread({ list, tx, run }: Planning, from: number, top: number
       ) as unread
     ) as unread
     where not ${isUnderWay(run, sql`number`)}
-      and not ${isBegun(run, sql`number`, run.lane === 'live')}
-      and ${which}
+      and not ${isBegun(run, sql`number`, false)}
     limit 1
   `;
-  const likely = await nextUnread(sql`not ${isSupposedGap(list, run, sql`number`)}`);
-  if (likely !== null) return walkOf(likely);
-  const gap = await nextUnread(sql`true`);
-  if (gap === null) return null;
-  return (await shownBy(tx, run)).isRunning ? 'wait' : walkOf(gap);
+  return unread === null ? null : walkOf(unread);
 }
 
 /** Live: if the latest batch is known, but not on start. Backfill: for walks that were left, unread numbers, and unverified ones that have rested. */

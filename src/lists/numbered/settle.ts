@@ -11,9 +11,6 @@ import type {
 import { isOf, tablesOf } from './walks.ts';
 import { z } from 'zod';
 
-/** Widest gap of numbers noted as empty without a request: beyond it the numbering has jumped. */
-const widestGap = 1_000;
-
 /** Above every batch number: an upper bound lets the planner use an index. */
 const highestNumber = Number.MAX_SAFE_INTEGER;
 
@@ -146,9 +143,6 @@ async function settleBatches(ending: Ending, batches: readonly number[]): Promis
         select batch_number from ${states}
         where chain_id = ${chain_id} and blocks_count = 0 and batch_number > low
           and batch_number < coalesce(high, ${highestNumber}::bigint)
-        union
-        select generate_series(low + 1, high - 1)
-        where gaps.is_verified and high - low <= ${widestGap}
         -- Keeps the planner from joining all batches with all gaps.
         offset 0
       ) as empty

@@ -109,18 +109,3 @@ export type NumberedScope = {
 };
 
 export type NumberedRun = RunOf<NumberedScope>;
-
-/** As SQL: a number that a complete part of the list lacks: likely a gap, so it is read last. */
-export const isSupposedGap = ({ batches }: NumberedOperation, feed: Feed, number: SQL) => sql`(
-  ${number} <@ coalesce(
-    (
-      select covered from etl.feed_coverage
-      where feed = ${batches.listed && `${feed.chain_id}/${batches.listed.operation}`}
-    ),
-    '{}'
-  )
-  and not exists (
-    select from etl.batch_listings
-    where ${isOf(feed)} and batch_number = ${number}
-  )
-)`;

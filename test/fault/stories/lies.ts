@@ -186,9 +186,9 @@ const losses = [
     'parent-missing': (scene) => changedOne(scene, { parent_hash: null }),
     'parent-wrong': (scene) => changedOne(scene, { parent_hash: `0x${'e'.repeat(64)}` }),
     'dropped-block': dropOne,
-    // Under a number without a batch they are linked to both neighbours, and their own number counts as empty.
-    'neighbour-blocks': ({ request: { cursor, batch, firstPageOf }, honest, chance }) => {
-      if (cursor !== null || batch === null || honest.items.length === 0) return null;
+    // Under a number without a batch they are linked to both neighbours.
+    'neighbour-blocks': ({ request: { cursor, batch, firstPageOf }, chance }) => {
+      if (cursor !== null || batch === null) return null;
       const { items, ...page } = firstPageOf(batch + chance.pick([-1, 1]));
       return items.length === 0 ? null : { ...page, items };
     },

@@ -27,8 +27,6 @@ const argued: Readonly<Record<string, string>> = {
   'etl.all_findings: explorer.read_batches': compared,
   'etl.findings_of_batches: explorer.read_batches': compared,
   'etl.findings_of_batches: explorer.listed_batches': compared,
-  'lists/numbered/plan.ts nextUnread: explorer.listed_batches':
-    'it looks up the numbers that are unread, and here they are many of few',
   'within a function: explorer.listed_batches': bounded,
   'etl.findings_of_batches: explorer.blocks':
     'verify holds each block against the one below it: that is the verification',

@@ -55,9 +55,6 @@ export class Model {
     if (!isProbe || this.membersOf(batch).length > 0) this.rows.add(batch);
     this.see(walk, run);
     this.settle(run);
-    for (const number of this.allNumbers()) {
-      if (this.membersOf(number).length === 0 && this.isVerifiedGap(number)) this.rows.add(number);
-    }
   }
 
   /**

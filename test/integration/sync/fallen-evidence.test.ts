@@ -12,7 +12,7 @@ import {
   range,
   timeOf,
 } from '../../harness/kept.ts';
-import { batchBlocks, batchWorld } from '../../harness/batch-world.ts';
+import { batchBlocks, batchWorld, pageSize } from '../../harness/batch-world.ts';
 import { followLists } from '../../harness/sync.ts';
 import { replayed } from '../archive/archive.ts';
 import { copiedList, lyingList, pages, reversed, tokenOf } from './lying-list.ts';
@@ -313,21 +313,28 @@ test.each<[string, PageLie]>([
   },
 );
 
-/** Numbers of which 5 has no batch: blocks go on from 4 to 6. */
-const places = new Map([1, 2, 3, 4, 6, 7, 8, 9].map((number, place) => [number, place + 1]));
+/** Numbers of which one has no batch: the blocks of the next number follow those of the one before. */
+async function worldWithout(unused: number, newest: number, size: number) {
+  const world = await batchWorld(0);
+  const used = range(1, newest).filter((number) => number !== unused);
+  for (const [place, number] of used.entries()) {
+    const first = 1_000 + place * size;
+    const blocks = range(first, first + size - 1).map((height) => ({ height }));
+    world.list.batches.set(number, blocks);
+  }
+  /** All blocks of a number, on one page. */
+  const blocksOf = (number: number): Page => {
+    const blocks = world.list.batches.get(number) ?? [];
+    return { items: blocks.toReversed().map(blockItem), next_page_params: null };
+  };
+  return { ...world, blocksOf };
+}
 
 test.each(inLong(6, 4))(
   'a number without a batch that once answers with the blocks of %i does not make that one empty',
   async (taken) => {
-    const { list, poll, states, verify } = await batchWorld(0);
-    for (const [number, place] of places) {
-      const first = 1_000 + place * batchBlocks;
-      const blocks = range(first, first + batchBlocks - 1).map((height) => ({ height }));
-      list.batches.set(number, blocks);
-    }
-    const blocks = list.batches.get(taken) ?? [];
-    const items = blocks.toReversed().map(blockItem);
-    list.lie = (_, { batch }) => (batch === 5 ? { items, next_page_params: null } : null);
+    const { list, poll, states, verify, blocksOf } = await worldWithout(5, 9, batchBlocks);
+    list.lie = (_, { batch }) => (batch === 5 ? blocksOf(taken) : null);
     for (let minute = 0; minute < 3; minute += 1) await poll(minute);
     // Whichever of both was read last has the blocks.
     expect((await verify()).open.join()).toMatch(/batch [456]: /u);
@@ -339,6 +346,23 @@ test.each(inLong(6, 4))(
     expect(await states()).toMatchObject({ 5: 'empty, verified', [taken]: 'settled' });
   },
 );
+
+test('no number is empty without a request', async () => {
+  const { list, poll, states, verify, blocksOf } = await worldWithout(4, 6, pageSize);
+  // The search for the newest batch reads 4 and 6, of one page each, before 5.
+  let isFirst = true;
+  list.lie = (_, { batch }) => {
+    if (batch !== 4 || !isFirst) return null;
+    isFirst = false;
+    return blocksOf(5);
+  };
+
+  expect(await poll(0)).toContain(5);
+  for (let day = 1; day < 4; day += 1) await poll(day * 1_440);
+
+  expect((await verify()).open).toEqual([]);
+  expect(await states()).toMatchObject({ 4: 'empty, verified', 5: 'settled' });
+});
 
 test('a page of which nothing is in order takes no evidence from the rows that it shows', async () => {
   const { list, sync, open, removed, expectComplete } = await copiedList();
