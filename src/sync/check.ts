@@ -309,7 +309,7 @@ const placesOf = (rows: readonly ItemRows[]) =>
 
 /**
  * Whether two answers list the same. A head, and a list without an order, may move between them: most rows stay. What is gone
- * from an end is not listed after it either.
+ * from an end is not listed after it either, and an end that others follow was none.
  */
 function listsTheSame(
   a: readonly ItemRows[],
@@ -320,7 +320,8 @@ function listsTheSame(
   const most = Math.max(before.size, after.size);
   const common = before.intersection(after).size;
   if (common === most || moving === null) return common === most;
-  return common * 2 > most && (moving !== 'end' || common === before.size);
+  const endsAlike = common === before.size && a.at(-1)?.key === b.at(-1)?.key;
+  return common * 2 > most && (moving !== 'end' || endsAlike);
 }
 
 /** A synthetic cursor may be refused: then it says nothing. */

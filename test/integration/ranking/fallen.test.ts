@@ -131,7 +131,22 @@ test('a last page that lacks factories once, as it is requested again, hides non
 
   expect(await poll(1)).toEqual(['finished']);
 
-  expect(answers).toBe(3);
+  expect(answers).toBe(4);
+  expect(await ranked()).toEqual(range(1, 60).map(addressOf));
+});
+
+test('a last page that ends early twice, in two places, hides none', async () => {
+  const { list, poll, ranked } = await rankedWorld();
+  let answers = 0;
+  list.lie = (page) => {
+    if (page.next_page_params !== null) return null;
+    answers += 1;
+    return answers <= 2 ? { ...page, items: page.items.slice(0, 5 + answers) } : null;
+  };
+
+  expect(await poll(1)).toEqual(['finished']);
+
+  expect(answers).toBe(4);
   expect(await ranked()).toEqual(range(1, 60).map(addressOf));
 });
 
