@@ -5,6 +5,8 @@ import { listed, openDeployments } from '../integration/feeds/scene.ts';
 
 /** Two rounds of sums, or three: one minute has one round or two. */
 const seconds = 120;
+/** Transactions a second. */
+const most = 3;
 /** In ms: Postgres counts what a session did up to ten seconds after it fell idle. */
 const countedMs = 12_000;
 /** Two lists of each: 32 feeds. */
@@ -28,6 +30,11 @@ test('an idle start with 32 feeds takes at most 3 transactions a second on at mo
     );
     return Number(row?.['count']);
   };
+  const rateWithin = async (ms: number) => {
+    const [before, begun] = [await transactions(), performance.now()];
+    await delay(ms);
+    return ((await transactions()) - before) / ((performance.now() - begun) / 1_000);
+  };
   await eventually('its first sums', async () => {
     const left = `
       select from etl.rollups where read_to < (select min(started_at) from etl.workers)
@@ -38,11 +45,10 @@ test('an idle start with 32 feeds takes at most 3 transactions a second on at mo
 
   // Else autovacuum, whose transactions count too, reads what the sync wrote within these minutes.
   await database.query('vacuum analyze');
-  await delay(countedMs);
-  const [before, logged] = [await transactions(), process.output];
-  const begun = performance.now();
-  await delay(1_000 * seconds);
-  const rate = ((await transactions()) - before) / ((performance.now() - begun) / 1_000);
+  // Where the machine is busy, what a start does once takes longer.
+  await eventually('it to rest', async () => (await rateWithin(countedMs)) <= most);
+  const logged = process.output;
+  const rate = await rateWithin(1_000 * seconds);
   const sessions = await database.query(
     "select from pg_stat_activity where datname = $1 and application_name like 'explorer-etl%'",
     name,
@@ -51,7 +57,7 @@ test('an idle start with 32 feeds takes at most 3 transactions a second on at mo
   globalThis.process.stderr.write(
     `idle: ${rate} transactions a second, ${sessions.length} sessions\n`,
   );
-  expect(rate).toBeLessThanOrEqual(3);
+  expect(rate).toBeLessThanOrEqual(most);
   expect(sessions.length).toBeLessThanOrEqual(12);
   expect(process.output).toBe(logged);
 });
