@@ -165,6 +165,16 @@ async function listedAlone(pool: Pool, moments: readonly Moment[]): Promise<stri
   return alone.map(({ number }) => `batch ${number} is listed, and has no block`);
 }
 
+/** Where items were that a person dropped from quarantine: below what is wanted, nothing reads there again. */
+async function droppedPlaces(pool: Pool, feed: string) {
+  const { rows } = await pool.query<{ from: number; to: number }>(
+    `select from_block::float8 as from, to_block::float8 as to
+     from etl.quarantine where feed = $1 and dropped_at is not null and from_block is not null`,
+    [feed],
+  );
+  return rows;
+}
+
 /** What is false in a report that its feed is complete; empty when nothing is. */
 export async function falseClaims(
   pool: Pool,
@@ -175,12 +185,16 @@ export async function falseClaims(
   const feed = report.operation as OperationName;
   const held = await factsOf(pool, publishedOf(feed));
   const { covered, notes } = report;
+  const dropped = await droppedPlaces(pool, report.feed);
+  const isGivenUp = (place: number) =>
+    place < lowestWanted && dropped.some(({ from, to }) => place >= from && place <= to);
   const head = notes.filter(({ kind }) => kind === 'pending-head');
   const claims = covered.flatMap(({ from, to, as_of }) => {
     const seen = since(moments, as_of);
     const truths = seen.map(({ truth }) => factsIn(feed, truth));
     const inside = (fact: string) =>
-      operations[feed].kind === 'ranked' || (placeOf(fact) >= from && placeOf(fact) <= to);
+      operations[feed].kind === 'ranked' ||
+      (placeOf(fact) >= from && placeOf(fact) <= to && !isGivenUp(placeOf(fact)));
     const wrong = wrongFacts(held, truths, inside);
     if (!isNewest(feed)) return wrong;
     const highest = Math.max(...truths.flatMap((truth) => [...truth].map(placeOf)));
