@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { isForeign } from './owner.ts';
 
 /**
- * A folder below `home`, an existing folder of this user, for compiled code, made if absent. Node runs what it finds there, so neither the folder nor a
- * parent may belong to another user, or be writable by one.
+ * A folder below `home`, an existing folder of this user, for compiled code, made if absent. Node runs what it finds
+ * there, so neither the folder nor a parent may belong to another user, or be writable by one.
  * @returns null if there is no such folder: the program then compiles at each start
  */
 export function compileCacheFolder(home: string): string | null {

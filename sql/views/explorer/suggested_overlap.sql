@@ -22,4 +22,4 @@ comment on column explorer.suggested_overlap.p90_lateness is '90 % of them were 
 comment on column explorer.suggested_overlap.p99_lateness is '99 % of them were late by at most this.';
 comment on column explorer.suggested_overlap.p999_lateness is '99.9 % of them were late by at most this.';
 comment on column explorer.suggested_overlap.max_lateness is 'The latest of them.';
-comment on column explorer.suggested_overlap.suggested_overlap is 'The overlap that would have caught nine in ten at the first poll, in whole seconds; the rest is cheaper for a resweep.';
+comment on column explorer.suggested_overlap.suggested_overlap is 'The overlap that would have caught nine in ten at the first poll, in whole seconds; the rest is cheaper for a deep poll.';

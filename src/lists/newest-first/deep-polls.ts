@@ -36,7 +36,7 @@ export async function liveFloor({ list, tx, run, at }: Planning): Promise<Floor 
   return repeat.floor < deepest.floor && (await isShort(list, tx, run, repeat)) ? repeat : deepest;
 }
 
-/** As SQL: whether a walk is of a feed, so that the newest are found by the key of their index. Clocks of machines differ, numbers do not. */
+/** As SQL: whether a walk is of a feed, by the key of an index that has them in order. Clocks differ, numbers do not. */
 const isWalkOf = (feed: Feed) =>
   sql`(feed, id) between (${feedName(feed)}, 0) and (${feedName(feed)}, 9223372036854775807)`;
 

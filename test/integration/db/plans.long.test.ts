@@ -5,7 +5,7 @@ import { urlWithSettings } from '../../../src/db/pool.ts';
 import { createTestDatabase } from '../../harness/database.ts';
 
 /**
- * A block a minute: months of history, so that what is bounded by days, as resweeps are, or by tens of thousands of rows
+ * A block a minute: months of history, so that what is bounded by days, as deep polls are, or by tens of thousands of rows
  * is a part of it.
  */
 const size = { operations: 200_000, nowMs: Date.now(), blockMs: 60_000 };
