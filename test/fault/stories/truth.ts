@@ -121,14 +121,21 @@ const shown = 3;
 /**
  * What of the facts in a range was at none of some moments as it is stored. Each fact for itself:
  * one walk may read a list's head in one round and its end in another.
+ * @param givenUp how many may be missing, as verify says they were dropped; of rankings, where items have no place
  */
-function wrongFacts(held: Facts, truths: readonly Facts[], isInside: (fact: string) => boolean) {
+function wrongFacts(
+  held: Facts,
+  truths: readonly Facts[],
+  isInside: (fact: string) => boolean,
+  givenUp = 0,
+) {
   const { missing, untrue } = differing(held, truths, isInside);
   const say = (what: string, facts: readonly string[]) =>
     facts.length === 0
       ? []
       : [`${facts.length} ${what}: ${facts.toSorted().slice(0, shown).map(abridged).join(', ')}`];
-  return [...say('missing', missing), ...say('that never were', untrue)];
+  const unsaid = missing.length > givenUp ? missing : [];
+  return [...say('missing', unsaid), ...say('that never were', untrue)];
 }
 
 function differing(held: Facts, truths: readonly Facts[], isInside: (fact: string) => boolean) {
@@ -188,14 +195,16 @@ export async function falseClaims(
   const dropped = await droppedPlaces(pool, report.feed);
   const isGivenUp = (place: number) =>
     place < lowestWanted && dropped.some(({ from, to }) => place >= from && place <= to);
+  const isRanked = operations[feed].kind === 'ranked';
+  // A page's items that are alike, as two of `blank-items`, are one in quarantine.
+  const given = 2 * (notes.find(({ sentence }) => sentence.startsWith('not stored:'))?.count ?? 0);
   const head = notes.filter(({ kind }) => kind === 'pending-head');
   const claims = covered.flatMap(({ from, to, as_of }) => {
     const seen = since(moments, as_of);
     const truths = seen.map(({ truth }) => factsIn(feed, truth));
     const inside = (fact: string) =>
-      operations[feed].kind === 'ranked' ||
-      (placeOf(fact) >= from && placeOf(fact) <= to && !isGivenUp(placeOf(fact)));
-    const wrong = wrongFacts(held, truths, inside);
+      isRanked || (placeOf(fact) >= from && placeOf(fact) <= to && !isGivenUp(placeOf(fact)));
+    const wrong = wrongFacts(held, truths, inside, isRanked ? given : 0);
     if (!isNewest(feed)) return wrong;
     const highest = Math.max(...truths.flatMap((truth) => [...truth].map(placeOf)));
     return to > highest ? [...wrong, `covered to ${to}, above ${highest}, the newest`] : wrong;
