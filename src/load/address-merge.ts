@@ -204,7 +204,7 @@ async function upsertObservations(
     // What was not read stays as it is stored.
     const rule = (column: string) =>
       unread.includes(column) ? `t.${column}` : rules[column as MergedColumn](column);
-    await upsert(tx, addresses, rows, 'any', rule);
+    await upsert(tx, addresses, rows, 'any', null, rule);
   }
 }
 

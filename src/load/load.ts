@@ -20,6 +20,11 @@ export interface Tables {
   readonly version: readonly string[];
 }
 
+interface OrderedTables extends Tables {
+  /** Its `height` is the column of a row's place; null: a list without order. */
+  readonly order: { readonly columns: { readonly height: string } } | null;
+}
+
 /** What an item's rows do not report, so that the stored rows keep it. */
 interface MissingValues {
   readonly columns: readonly string[];
@@ -56,7 +61,7 @@ interface LoadedPage {
  */
 export async function loadPages(
   tx: Transaction,
-  tables: Tables,
+  tables: OrderedTables,
   pages: readonly LoadedPage[],
   changeable: Changeable = 'older',
 ): Promise<CountsByPage> {
@@ -93,11 +98,12 @@ function roundsOf(shown: readonly ShownItem[]): ShownItem[][] {
 /** Upserts items of different keys, with their child rows. Returns what its statements counted. */
 async function loadItems(
   tx: Transaction,
-  tables: Tables,
+  tables: OrderedTables,
   shown: readonly ShownItem[],
   changeable: Changeable,
 ) {
-  const { table, children } = tables;
+  const { table, children, order } = tables;
+  const { key } = shapeOf(table);
   const partly = shown.filter(({ missing }) => missing !== null);
   // Another transaction may be adding them too: what it knows of them is stored then, and stays. The others are locked with
   // them, in the order of the upsert below, or two transactions could wait for each other.
@@ -110,8 +116,8 @@ async function loadItems(
   );
   const items = partly.length === 0 ? shown : await completeItems(tx, tables, shown, partly);
   const rows = items.map(({ row, page_id }) => ({ ...row, page_id }));
-  const written = await upsert(tx, table, rows, changeable);
-  const { key } = shapeOf(table);
+  const place = order === null || key.includes(order.columns.height) ? null : order.columns.height;
+  const written = await upsert(tx, table, rows, changeable, place);
   for (const [index, link] of children.entries()) {
     const sets = items.map(({ row, page_id, children: members }) => ({
       parent: parentOf(row, key, link.setKey),

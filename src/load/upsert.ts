@@ -23,7 +23,7 @@ const keepsRemoval = (column: string) =>
 
 /**
  * Brings `rows` into `table`: new ones are added, and those that differ are changed by the rule unless a newer
- * page has written them (promise 7). Equal rows are not touched (promise 3): no dead tuple, and
+ * page has written them (promise 7), without their `place` if that is a column. Equal rows are not touched (promise 3): no dead tuple, and
  * `updated_at` and `page_id` stay. `rows` hold one row per key, all with the same columns, among
  * them `page_id`. One JSON parameter beats a VALUES list by half and drizzle's builder fourfold.
  */
@@ -32,13 +32,16 @@ export async function upsert(
   table: PgTable,
   rows: readonly Row[],
   changeable: Changeable = 'older',
+  place: string | null = null,
   rule: (column: string) => string = changeable === 'older and own' ? keepsRemoval : newestWins,
 ): Promise<CountsByPage> {
   const [first] = rows;
   if (first === undefined) return new Map();
   const columns = Object.keys(first);
   const source = recordset('row', shapeOf(table), columns, rows);
-  const isChanged = (differs: string) => `${isChangeable[changeable]}${differs}`;
+  const isPlaced = `t."${place}" is null and excluded."${place}" is not null and t.removed_at is null`;
+  const isOpen = `${isChangeable[changeable]} ${place === null ? '' : `or ${isPlaced}`}`;
+  const isChanged = (differs: string) => `(${isOpen}) and ${differs}`;
   // Citus servers do not have the function: a changed row takes its time from the proposed row. A row whose
   // two times are equal is new: a distributed or partitioned row has no `xmax`.
   const counts = await execute(tx).rows(() =>
@@ -99,10 +102,10 @@ function upsertOf(
 }
 
 const isChangeable: Readonly<Record<Changeable, string>> = {
-  older: 't.page_id < excluded.page_id and ',
-  'older and own': 't.page_id <= excluded.page_id and ',
-  any: '',
-  none: 'false and ',
+  older: 't.page_id < excluded.page_id',
+  'older and own': 't.page_id <= excluded.page_id',
+  any: 'true',
+  none: 'false',
 };
 
 export interface TableShape {

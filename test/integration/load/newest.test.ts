@@ -41,6 +41,27 @@ test.each([
   expect(await stored(pool, 'addresses', 'name, page_id')).toEqual([{ name: 'new', page_id: '5' }]);
 });
 
+test.each([
+  ['fills the block that the newer one left out', '', '7'],
+  [
+    'fills none of a row that is removed',
+    'update explorer.user_operations set removed_at = now()',
+    null,
+  ],
+])('a page that is committed after a newer one %s', async (_, meanwhile, block_number) => {
+  const { pool } = await freshDatabase();
+  const shown = (page_id: number, block: object): ServedPage => ({
+    page_id,
+    items: [{ hash: hashOf(1), ...block }],
+  });
+  await load(pool, 'user-operations', [shown(5, {})]);
+  await pool.query(meanwhile);
+
+  await load(pool, 'user-operations', [shown(3, { block_number: 7 })]);
+
+  expect(await stored(pool, 'user_operations', 'block_number')).toEqual([{ block_number }]);
+});
+
 test('a page that is committed after a newer one does not change the child rows of a block', async () => {
   const { pool } = await freshDatabase();
 
