@@ -2,9 +2,9 @@ import { sql } from 'drizzle-orm';
 import { failures, passing } from '../../../src/failure.ts';
 import type { Pool } from 'pg';
 import type { Engine } from '../../../src/app.ts';
-import { ofFeed } from '../../../src/lists/feed.ts';
+import { type FeedLane, ofFeed } from '../../../src/lists/feed.ts';
 import type { Occasion, Target } from '../../../src/lists/list.ts';
-import type { OperationName } from '../../../src/lists/registry.ts';
+import { type OperationName, operations } from '../../../src/lists/registry.ts';
 import { dropQuarantined } from '../../../src/quarantine/quarantine.ts';
 import { repairsOf, verifyFeeds } from '../../../src/status/verify.ts';
 import { advance, type AdvanceOutcome } from '../../../src/sync/advance.ts';
@@ -13,6 +13,7 @@ import { setFailure } from '../../../src/sync/failures.ts';
 import { configuredLanes, dueScope } from '../../../src/sync/feeds.ts';
 import { closeRun } from '../../../src/sync/runs.ts';
 import { openComposed } from '../../harness/engines.ts';
+import { isNewest } from '../../harness/kept.ts';
 import { isOfBlocks, plainChain, settingsFor, type SyncRun } from '../../harness/sync.ts';
 import { pageSize } from './lie.ts';
 import type { Chance } from './world.ts';
@@ -67,13 +68,17 @@ export async function openCopier(
   { databaseUrl, pool }: { readonly databaseUrl: string; readonly pool: Pool },
   wanted: Pick<SyncRun, 'url' | 'listSince' | 'archive'> & {
     readonly operations: readonly OperationName[];
+    /** How many walks of a feed are read at once; with one, a seed's requests come in the same order. */
+    readonly parallel?: number;
+    /** Where walks beside the first of a list enter it: the blocks, none for one walk. */
+    readonly entries?: () => readonly number[];
   },
   pace: Pace | null = null,
 ) {
   await empty(pool);
   const chains = [plainChain];
-  // Walks of a feed one after the other, so that a seed's requests come in the same order.
-  const own = { chains, pageSize, overlapMs, resweep: [], parallel: 1 };
+  const { entries = () => [], parallel = 1 } = wanted;
+  const own = { chains, pageSize, overlapMs, resweep: [], parallel };
   const settings = settingsFor({ ...wanted, ...own });
   const timeouts = { recheckMs: 0 };
   const engine = await openComposed({ url: databaseUrl, pool }, settings, { timeouts });
@@ -100,6 +105,16 @@ export async function openCopier(
           const death = deaths(`${target.lane.operation}/${target.lane.lane}`);
           const waiting = pace?.waiting ?? engine.waiting;
           const dependencies = { ...engine, waiting, clock: () => at };
+          const heights = target.lane.lane === 'backfill' ? entries() : [];
+          if (heights.length > 0) {
+            await advance(
+              target.lane,
+              budgetOfOneWalk(1),
+              dependencies,
+              new AbortController().signal,
+            );
+            await enterBeside(pool, target.lane, heights);
+          }
           await runLane(target, dependencies, { death, pace }, program);
         }
       }
@@ -134,6 +149,26 @@ async function targetsOf(
 }
 
 type Dependencies = Parameters<typeof advance>[2];
+
+/** Has walks begin beside the one under way, as the program does itself in a list of hundreds of pages. */
+async function enterBeside(pool: Pool, { operation }: FeedLane, heights: readonly number[]) {
+  const { order } = operations[operation];
+  if (!isNewest(operation) || order === null) return;
+  for (const height of heights) {
+    const entry = order.topOf(height);
+    await pool.query(
+      `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, floor, cursor, from_head, started_at)
+       select chain_id, operation, lane, run_id, kind,
+              scope || jsonb_build_object('entry', $2::jsonb, 'remainder_of', id), floor, $3, false, started_at
+       from etl.walks
+       where operation = $1 and lane = 'backfill' and state = 'running'
+         and bottom > $4 and coalesce(floor, 0) < $4 and not scope ?| array['again', 'entry', 'until']
+       order by id
+       limit 1`,
+      [operation, entry, order.cursorAt(entry), height],
+    );
+  }
+}
 
 /** Works on a lane's open run to its end, or to the death of its process. */
 async function runLane(

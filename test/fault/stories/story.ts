@@ -19,7 +19,7 @@ import {
   type Moment,
   trueBelow,
 } from './truth.ts';
-import { blocksWithin, type Chance, chanceOf, World } from './world.ts';
+import { besideOf, blocksWithin, type Chance, chanceOf, World } from './world.ts';
 import { inWords } from '../../harness/ledger.ts';
 
 /** A feed that was said to be complete, and was not. */
@@ -85,7 +85,8 @@ async function playStory(stage: Stage, seed: number, { lies, insists, plotted }:
   service.lie = (page, request) => adversary.alter(page, request);
   const operations = [...new Set(lists.flatMap(withBlocks))];
   const since = lowestWanted === 0 ? {} : { listSince: timeOf(lowestWanted) };
-  const copier = await openCopier(stage, { url: service.url, operations, ...since });
+  const beside = besideOf(seed, world);
+  const copier = await openCopier(stage, { url: service.url, operations, ...since, ...beside });
   service.onRequest = () => copier.noteRequest();
   const play = new Play(world, { service, adversary, copier }, lowestWanted);
   try {

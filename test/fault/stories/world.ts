@@ -146,3 +146,14 @@ export class World {
 
 /** How many blocks come in a time. */
 export const blocksWithin = (ms: number) => Math.floor(ms / blockMs);
+
+/** In some stories several walks read a list at once; their requests come in another order each time. */
+export function besideOf(seed: number, world: World) {
+  const chance = chanceOf(seed, 'beside');
+  if (!chance.percent(25)) return {};
+  const entries = () => {
+    const blocks = world.truth().operations.map(({ block }) => block);
+    return Array.from({ length: chance.whole(1, 3) }, () => chance.pick(blocks) - 1);
+  };
+  return { parallel: 4, entries };
+}
