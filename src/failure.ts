@@ -75,7 +75,6 @@ export interface FailureRule {
     | 'feed.failure'
     | 'feed.failed'
     | 'feed.internal-error'
-    | 'feed.drift'
     | 'queue.failure'
     | 'database.away'
     | null;
@@ -116,15 +115,6 @@ const unserved: Handling = {
   feed: 'unsupported',
   log: 'feed.failure',
 };
-const harmless: Handling = {
-  ...failed,
-  stops: 'nothing',
-  nextTry: 'at-once',
-  feed: null,
-  exit: 0,
-  log: null,
-};
-
 /** `start` resumes after waits that grow, and says so in `database.away`. */
 const ofDatabase: Handling = {
   ...degraded,
@@ -132,7 +122,13 @@ const ofDatabase: Handling = {
   exit: 2,
   log: 'database.away',
 };
-const lost: Handling = { ...harmless, stops: 'worker', exit: 1, log: 'queue.failure' };
+const lost: Handling = {
+  ...failed,
+  stops: 'worker',
+  nextTry: 'at-once',
+  feed: null,
+  log: 'queue.failure',
+};
 
 /** The only table from class to action (docs/operating.md). */
 const rules = {
@@ -236,11 +232,6 @@ const rules = {
     advice:
       'The explorer ends the list, or leaves its head empty, where it shows more elsewhere: the list is requested again later; report it if it lasts.',
   },
-  'item-invalid': {
-    ...harmless,
-    advice:
-      'See quarantine list: the item is kept as served, with the reason; quarantine retry stores it when a version can read it.',
-  },
   unordered: {
     ...failed,
     stops: 'nothing',
@@ -248,12 +239,6 @@ const rules = {
     log: null,
     advice:
       'Nothing to do: what is not verified is read again; report it to the service if it lasts.',
-  },
-  drifted: {
-    ...harmless,
-    log: 'feed.drift',
-    advice:
-      'Nothing to do: an unknown field is kept in the column extra, an unknown value as it is; report it.',
   },
   'not-stored': {
     ...degraded,

@@ -206,7 +206,6 @@ function logFailure(
     case 'chain.unknown':
       return log.write(event, { chain: lane.chain_id, problem });
     case 'feed.internal-error':
-    case 'feed.drift':
     case 'queue.failure':
     case 'database.away':
     case null:

@@ -257,7 +257,7 @@ const statuses: Readonly<Record<UsualName, () => StatusDocument>> = {
         feedOf({
           state: 'failing',
           quarantined: 3,
-          failure: 'item-invalid',
+          failure: 'truncated',
           chain_name: hostile,
           label: hostile,
           sentence: `Item 0x12: ${hostile}`,

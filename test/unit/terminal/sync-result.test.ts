@@ -139,10 +139,8 @@ const scenes: Readonly<Record<string, Scene>> = {
   },
 };
 
-/** How status shows a feed that a failure stopped; the other classes stop none, and are counted. */
-const statesOfStopped: Readonly<
-  Record<Exclude<FailureClass, 'item-invalid' | 'drifted' | 'unordered'>, FeedStatus['state']>
-> = {
+/** How status shows a feed that a failure stopped; the other class stops none. */
+const statesOfStopped: Readonly<Record<Exclude<FailureClass, 'unordered'>, FeedStatus['state']>> = {
   unreachable: 'failing',
   throttled: 'blocked',
   'out-of-credits': 'blocked',
