@@ -219,72 +219,62 @@ interface Look extends Answer {
   readonly isContested: boolean;
 }
 
+const unsupported: EndVerdict = { is: 'unsupported' };
+
 async function lookAt(
   page: JudgedPage,
   before: Look | null,
   context: RecheckContext,
 ): Promise<Look> {
-  const { facts, envelope } = page;
+  const { facts, envelope, isOther } = page;
   const { walk, reader, step } = context;
+  const { db, operation, pageSize } = reader;
   const suspicion = suspicionOf(page);
-  const place = {
-    chain_id: walk.chain_id,
-    scope: walk.scope,
-    page_id: facts.page_id,
-    position: step.position,
-  };
-  const rows = suspicion === null ? [] : rowsOf(reader.operation, envelope.items, place);
-  const mayMove = page.isFromTop || reader.operation.order === null;
+  const { chain_id, scope } = walk;
+  const place = { chain_id, scope, page_id: facts.page_id, position: step.position };
+  const rows = suspicion === null ? [] : rowsOf(operation, envelope.items, place);
+  const mayMove = page.isFromTop || operation.order === null;
   const isSame =
     suspicion !== null &&
     suspicion === before?.suspicion &&
     listsTheSame(before.rows, rows, mayMove ? suspicion : null);
   const look: Look = { page, rows, suspicion, isSame, isContested: false, verdict: unsupported };
-  return suspicion === 'end' ? { ...look, ...(await judgeEnd(look, before, context)) } : look;
-}
-
-const unsupported: EndVerdict = { is: 'unsupported' };
-
-/**
- * What stored rows say of an end. If they contradicted the same answer before, they contradict it only if a request at their
- * position finds items.
- */
-async function judgeEnd(
-  { page, rows, isSame }: Look,
-  before: Look | null,
-  context: RecheckContext,
-): Promise<Pick<Look, 'verdict' | 'isContested'> & Partial<Pick<Look, 'page'>>> {
-  const { envelope, order, isOther } = page;
-  const { walk, reader, step } = context;
-  const { db, operation, pageSize } = reader;
+  if (suspicion !== 'end') return look;
   const verdict = await kindOf(walk.operation).judgeEnd(db, {
     ...identityOf(walk),
     quarantined: envelope.items.length - rows.length,
     pageSize,
     rows,
-    last: bottomOf(order),
+    last: bottomOf(page.order),
     entry: step.cursor === null ? 'head' : (operation.order?.position(step.cursor) ?? 'unknown'),
     promised: namedBy(operation.order, step.cursor),
   });
   // A page that lacks the item of its cursor is requested twice, whatever it shows.
-  if (verdict.is === 'supported' && isOther) return { verdict: unsupported, isContested: false };
-  if (verdict.is !== 'contradicted') return { verdict, isContested: false };
-  const { question } = verdict;
+  if (verdict.is === 'supported' && isOther) return look;
+  if (verdict.is !== 'contradicted') return { ...look, verdict };
+  const contested = { ...look, verdict, isContested: true };
+  const isAgain = isSame && before.isContested;
+  return isAgain ? withoutEvidence(contested, verdict.question, context) : contested;
+}
+
+/** An end that stored rows contradict once more: they contradict it only if a request at their position finds items. */
+async function withoutEvidence(
+  look: Look,
+  question: EndQuestion | null,
+  context: RecheckContext,
+): Promise<Look> {
+  const { walk, step } = context;
   // A cursor that was returned a moment ago is evidence: only a later reading asks whether its item has left.
-  const mayHaveLeft = question !== null && (question.only === null || step.sequence === walk.pages);
-  const isAgain = isSame && before?.isContested === true;
-  if (!mayHaveLeft || !isAgain) return { verdict, isContested: true };
+  if (question === null || (question.only !== null && step.sequence !== walk.pages)) return look;
   const { cursor } = question;
   const at = { ...step, cursor, previousLast: null, expected: null };
-  const answer = await requestAgain(page, { ...context, step: at, cursor }).catch(nullIfRefused);
-  if (answer === null) return { verdict, isContested: true };
+  const elsewhere = { ...context, step: at, cursor };
+  const answer = await requestAgain(look.page, elsewhere).catch(nullIfRefused);
+  if (answer === null) return look;
   // The ledger counts the requests that led to a page.
-  const { attempts } = answer.facts;
-  return {
-    verdict: endsAt(question, answer) ? unsupported : verdict,
-    isContested: true,
-    page: { ...page, facts: { ...page.facts, attempts } },
-  };
+  const facts = { ...look.page.facts, attempts: answer.facts.attempts };
+  const page = { ...look.page, facts };
+  return { ...look, page, verdict: endsAt(question, answer) ? unsupported : look.verdict };
 }
 
 /** Whether the list ends at a position: a request there lists nothing, or only the item above. */
