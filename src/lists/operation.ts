@@ -139,10 +139,8 @@ export interface EndClaim<Walk extends Scope = Scope> extends WalkIdentity<Walk>
   readonly rows: readonly ItemRows[];
   /** The page's last item that is in order; null: there is none. */
   readonly last: OrderKey | null;
-  /** Where the page was requested; 'unknown': at a cursor that cannot be read. */
-  readonly entry: OrderKey | 'head' | 'unknown';
-  /** The item that the page should begin with by the service's own cursor; null: it names none. */
-  readonly promised: OrderKey | null;
+  /** Where the page was requested; null: at the head. */
+  readonly cursor: Cursor | null;
 }
 
 /** An unsupported end is requested once more, a contradicted one up to three times: then the walk is `truncated`. */

@@ -71,6 +71,13 @@ export function listedBelow(list: OrderedOperation, chainId: number, place: Orde
 export const inOrder = (a: OrderKey, b: OrderKey): boolean =>
   a.height > b.height || (a.height === b.height && a.key >= b.key);
 
+/** The item that a cursor names as the first of its page, which exists. Null: it names none, or is synthetic. */
+export function namedBy(order: ListOrder | null, cursor: Cursor | null): OrderKey | null {
+  if (order?.names !== 'first' || cursor === null) return null;
+  const named = order.position(cursor);
+  return named === null || named.key === order.topOf(named.height).key ? null : named;
+}
+
 /** The transaction's time as a CTE, which Citus computes once, on the coordinator. */
 export const present = sql`present as materialized (select etl.change_time() as at)`;
 

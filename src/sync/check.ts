@@ -1,7 +1,7 @@
 import { ExplorerError } from '../explorer/error.ts';
 import { kindOf } from '../lists/index.ts';
 import type { EndQuestion, EndVerdict, ItemRows, ListOrder, Scope } from '../lists/operation.ts';
-import { sharesStored } from '../lists/positions.ts';
+import { namedBy, sharesStored } from '../lists/positions.ts';
 import type { WalkRow } from '../lists/tables.ts';
 import {
   boundBy,
@@ -9,7 +9,6 @@ import {
   judgeProgress,
   lowestOf,
   missedEntry,
-  namedBy,
   type WalkEnd,
 } from './judge.ts';
 import {
@@ -246,8 +245,7 @@ async function lookAt(
     pageSize,
     rows,
     last: bottomOf(page.order),
-    entry: step.cursor === null ? 'head' : (operation.order?.position(step.cursor) ?? 'unknown'),
-    promised: namedBy(operation.order, step.cursor),
+    cursor: step.cursor,
   });
   // A page that lacks the item of its cursor is requested twice, whatever it shows.
   if (verdict.is === 'supported' && isOther) return look;

@@ -1,5 +1,6 @@
 import type { Why } from '../failure.ts';
-import type { Cursor, ListOrder, OrderKey, Scope } from '../lists/operation.ts';
+import type { Cursor, ListOrder, Scope } from '../lists/operation.ts';
+import { namedBy } from '../lists/positions.ts';
 import type { WalkRow } from '../lists/tables.ts';
 import { claimedBy, joins, type PageOrder, topOf } from './order.ts';
 import type { Envelope, NormalisedPage, PageFacts } from './page.ts';
@@ -107,13 +108,6 @@ export const identityOf = ({ id: walk_id, run_id, chain_id, feed, scope }: WalkR
   feed,
   scope,
 });
-
-/** The item that a cursor names as the first of its page, which exists. Null: it names none, or is synthetic. */
-export function namedBy(order: ListOrder | null, cursor: Cursor | null): OrderKey | null {
-  if (order?.names !== 'first' || cursor === null) return null;
-  const named = order.position(cursor);
-  return named === null || named.key === order.topOf(named.height).key ? null : named;
-}
 
 /** How low a page certainly reaches: the next page's position or the item above must confirm a number. */
 export const lowestOf = (order: PageOrder | null): number | null =>

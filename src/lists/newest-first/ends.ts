@@ -17,6 +17,7 @@ import {
   itemAbove,
   lastPlace,
   listedBelow,
+  namedBy,
   outOfOrder,
   placeColumns,
   present,
@@ -33,24 +34,21 @@ export async function judgeListEnd(
   db: Queryable,
   claim: EndClaim,
 ): Promise<EndVerdict> {
-  const { last, entry, rows: served } = claim;
+  const { last, cursor, rows: served } = claim;
   // A page without any placed item ends no verifiable range.
   if (last === null && served.length > 0) return { is: 'unsupported' };
   const { order } = list;
-  const requested =
-    typeof entry === 'string' ? await lastPlace(db, claim.walk_id) : aboveEntry(entry, order);
-  const end = last ?? requested ?? (entry === 'head' ? aboveAll : null);
+  const entry = cursor === null ? null : order.position(cursor);
+  const requested = entry === null ? await lastPlace(db, claim.walk_id) : aboveEntry(entry, order);
+  const end = last ?? requested ?? (cursor === null ? aboveAll : null);
   if (end === null) return { is: 'unsupported' };
   const [next, ...others] = await evidenceBelow(list, db, claim, end, claim.pageSize + 1);
   const isLong = others.length >= claim.pageSize;
   // A list loses its newest items, but not all: nothing that is left says that it is this list.
   const mayBeGone = !isLong && end !== aboveAll;
-  if (
-    claim.promised !== null &&
-    served.length + claim.quarantined === 0 &&
-    (next === undefined || mayBeGone)
-  ) {
-    return judgePromise(list, db, claim.chain_id, claim.promised);
+  const promised = served.length + claim.quarantined === 0 ? namedBy(order, cursor) : null;
+  if (promised !== null && (next === undefined || mayBeGone)) {
+    return judgePromise(list, db, claim.chain_id, promised);
   }
   if (next === undefined) {
     return { is: (await wasEnd(db, claim, last)) ? 'supported' : 'unsupported' };

@@ -25,7 +25,7 @@ export async function judgeBatchEnd(
   claim: EndClaim<NumberedWalk>,
 ): Promise<EndVerdict> {
   const { batch } = claim.scope;
-  const isOdd = claim.rows.length + claim.quarantined === 0 && claim.entry !== 'head';
+  const isOdd = claim.rows.length + claim.quarantined === 0 && claim.cursor !== null;
   const [bottom] = claim.rows.toSorted((a, b) => (a.height ?? Infinity) - (b.height ?? Infinity));
   const own = isOfBatch(list, claim);
   const { lowest, stored, is_verified, is_lowest } = await execute(db).one(storedBelowShape)`

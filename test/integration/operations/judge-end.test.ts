@@ -31,7 +31,7 @@ async function world(
     values (${chain_id}, 'optimism-batch-blocks', 'numbered', '{}');
     select etl.recount_batches('%')`);
   /** The verdict on a list of batch 4 whose last page holds these heights. */
-  return (heights: readonly number[], entry: EndClaim['entry'] = 'head') =>
+  return (heights: readonly number[], cursor: EndClaim['cursor'] = null) =>
     kindOf('optimism-batch-blocks').judgeEnd(drizzle(pool), {
       walk_id: 1,
       run_id: 1,
@@ -39,9 +39,8 @@ async function world(
       feed: `${chain_id}/optimism-batch-blocks`,
       scope: { batch: 4 },
       last: null,
-      entry,
+      cursor,
       pageSize: 50,
-      promised: null,
       quarantined: 0,
       rows: heights.map((height, position) => ({
         key: String(height),
@@ -58,17 +57,23 @@ async function world(
 const below = { from: 100, to: 109 };
 const own = { batch: 4, from: 110, to: 119 };
 
-test.each<[string, Parameters<typeof world>[0], readonly number[], string, EndClaim['entry']?]>([
+test.each<[string, Parameters<typeof world>[0], readonly number[], string, EndClaim['cursor']?]>([
   ['on a block of a lower batch', [{ batch: 3, ...below }], [112, 111, 110], 'supported'],
   ['that does not meet the batch below', [{ batch: 3, ...below }], [112], 'supported'],
   ['of no block above an unread batch', [{ batch: 2, ...below }], [], 'supported'],
   ['above stored blocks of its batch', [own], [119, 118], 'unsupported'],
   ['of no block where some are stored', [own], [], 'unsupported'],
   ['on the lowest stored block', [own], [111, 110], 'supported'],
-  ['of no block behind a cursor', [{ batch: 2, ...below }], [], 'unsupported', 'unknown'],
-])('an end %s', async (_where, stored, heights, is, entry = 'head') => {
+  [
+    'of no block behind a cursor',
+    [{ batch: 2, ...below }],
+    [],
+    'unsupported',
+    { block_number: 120 },
+  ],
+])('an end %s', async (_where, stored, heights, is, cursor = null) => {
   const judge = await world(stored);
-  expect(await judge(heights, entry)).toEqual({ is });
+  expect(await judge(heights, cursor)).toEqual({ is });
 });
 
 test('an end above blocks that are verified is contradicted, with the evidence', async () => {

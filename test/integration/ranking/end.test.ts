@@ -91,10 +91,9 @@ async function claimOf({
     feed: `${chain}/factories`,
     scope: {},
     last: null,
-    entry: 'unknown',
+    cursor: { page_token: 'unreadable' },
     quarantined,
     pageSize: 50,
-    promised: null,
     rows: last.map((place, index) => ({
       key: addressOf(place),
       row: {},
