@@ -621,8 +621,6 @@ CREATE TABLE "etl"."pages" (
 CREATE TABLE "etl"."pruned" (
 	"feed" text NOT NULL,
 	"lane" text NOT NULL,
-	"walks" bigint NOT NULL,
-	"runs" bigint NOT NULL,
 	"pages" bigint NOT NULL,
 	"credits" bigint NOT NULL,
 	"spanned_items" bigint NOT NULL,

@@ -182,8 +182,6 @@ comment on column etl.pages.fetched_at is 'When the request was let go, by the d
 comment on table etl.pruned is 'What was pruned out of the ledger of each lane (explorer.ledger_days). etl.coverage goes on counting it.';
 comment on column etl.pruned.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column etl.pruned.lane is 'live or backfill.';
-comment on column etl.pruned.walks is 'Walks that were deleted.';
-comment on column etl.pruned.runs is 'Runs that were deleted with the last of their walks.';
 comment on column etl.pruned.pages is 'Pages of those walks.';
 comment on column etl.pruned.credits is 'What the pages cost of the key''s credits.';
 comment on column etl.pruned.spanned_items is 'Items of those walks that kept the order of the list.';

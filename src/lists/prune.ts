@@ -131,27 +131,19 @@ const deleteWalks = (tx: Transaction, ids: readonly number[]) =>
           where newer.feed = run.feed and newer.lane = run.lane and newer.id > run.id
             and newer.state = 'finished'
         )
-      returning feed, lane
+      returning id
     ), noted as (
       insert into etl.pruned as t (
-        feed, lane, walks, runs, pages, credits, spanned_items, spanned_blocks, verified, as_of,
-        newest_as_of
+        feed, lane, pages, credits, spanned_items, spanned_blocks, verified, as_of, newest_as_of
       )
-      select feed, lane, count(*),
-             (
-               select count(*) from gone_runs
-               where (gone_runs.feed, gone_runs.lane) = (gone.feed, gone.lane)
-             ),
-             sum(pages), sum(credits),
+      select feed, lane, sum(pages), sum(credits),
              coalesce(sum(items) filter (where cuts = 0 and top > bottom), 0),
              coalesce(sum(top - bottom) filter (where cuts = 0 and top > bottom), 0),
              range_agg(verified), min(started_at), max(started_at)
       from gone
       group by feed, lane
       on conflict (feed, lane) do update
-      set walks = t.walks + excluded.walks,
-          runs = t.runs + excluded.runs,
-          pages = t.pages + excluded.pages,
+      set pages = t.pages + excluded.pages,
           credits = t.credits + excluded.credits,
           spanned_items = t.spanned_items + excluded.spanned_items,
           spanned_blocks = t.spanned_blocks + excluded.spanned_blocks,

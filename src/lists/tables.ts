@@ -210,8 +210,6 @@ export const pruned = etlSchema.table(
   'pruned',
   {
     ...laneKey(),
-    walks: integer('walks').notNull(),
-    runs: integer('runs').notNull(),
     pages: integer('pages').notNull(),
     credits: integer('credits').notNull(),
     spanned_items: integer('spanned_items').notNull(),

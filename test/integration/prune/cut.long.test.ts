@@ -45,6 +45,8 @@ async function quietYear() {
 test('a prune that fails midway has deleted whole batches, and two concurrent ones delete the others', async () => {
   const { database, query, prune, reported, walks } = await quietYear();
   const before = await reported();
+  const runs = async () => Number((await query('select count(*) from etl.runs'))[0]?.['count']);
+  const runsBefore = await runs();
   const [last] = (await query('select id from etl.walks order by id offset 1200 limit 1')) as {
     id: string;
   }[];
@@ -65,9 +67,7 @@ test('a prune that fails midway has deleted whole batches, and two concurrent on
   await Promise.all([prune(), prune()]);
   await prune();
   expect(await walks()).toEqual({ walks: 2 });
-  expect(await query('select walks::int, runs::int from etl.pruned')).toEqual([
-    { walks: copies, runs: copies },
-  ]);
+  expect(await runs()).toBe(runsBefore - copies);
   expect(await reported()).toEqual(before);
   expect(await ledgerFaults(database.pool, 'ended')).toEqual({});
 });
