@@ -441,7 +441,6 @@ CREATE TABLE "etl"."quarantine" (
 CREATE TABLE "etl"."raw_pages" (
 	"page_id" bigint PRIMARY KEY NOT NULL,
 	"body" "bytea" NOT NULL,
-	"encoding" text NOT NULL,
 	"stored_at" timestamp with time zone DEFAULT now() NOT NULL
 );
 --> statement-breakpoint

@@ -225,8 +225,7 @@ comment on column etl.rankings.still_moving is 'Whether rows still moved during 
 
 comment on table etl.raw_pages is 'Bodies of pages, for replay; filled where explorer.archive is all.';
 comment on column etl.raw_pages.page_id is 'etl.pages.id of the page.';
-comment on column etl.raw_pages.body is 'The body, in the encoding named.';
-comment on column etl.raw_pages.encoding is 'How the body is compressed.';
+comment on column etl.raw_pages.body is 'The body, compressed by zstd.';
 comment on column etl.raw_pages.stored_at is 'When the transaction began that wrote the page: the time that its rows bear.';
 
 comment on table etl.runs is 'Requests to bring a lane of a feed up to date, from sync or a schedule. One at most is open for each lane.';

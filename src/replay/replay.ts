@@ -39,7 +39,6 @@ export type Replayed = z.infer<typeof replayed>;
 const archivedPageShape = () =>
   z.object({
     body: z.instanceof(Buffer),
-    encoding: z.string(),
     page: pageFactsShape()
       .omit({ page_id: true })
       .extend({
@@ -113,7 +112,7 @@ function matches({ chains, operations: chosen }: ReplayFilter): SQL {
 
 const pagesAfter = (db: Database, filter: ReplayFilter, last: number) =>
   execute(db).rows(archivedPageShape)`
-    select raw.body, raw.encoding, to_jsonb(pages.*) as page, to_jsonb(walks) as walk
+    select raw.body, to_jsonb(pages.*) as page, to_jsonb(walks) as walk
     from (
       select id, sum(bytes) over (order by id) - bytes as bytes_before
       from (
@@ -179,7 +178,7 @@ async function upsertPages(
 const servedPage = z.looseObject({ items: z.array(z.unknown()) });
 
 /** What its neighbours contradict is in the ledger. */
-function decode({ body, encoding, page, walk }: ArchivedPage): NormalisedPage {
-  const { items } = servedPage.parse(parseBody(unpackBody(body, encoding)));
+function decode({ body, page, walk }: ArchivedPage): NormalisedPage {
+  const { items } = servedPage.parse(parseBody(unpackBody(body)));
   return readAgain({ walk, page: { ...page, page_id: page.id } }, items, notedAs(page));
 }

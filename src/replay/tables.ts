@@ -1,4 +1,4 @@
-import { customType, index, text } from 'drizzle-orm/pg-core';
+import { customType, index } from 'drizzle-orm/pg-core';
 import { etlSchema, instant, integer } from '../db/column-types.ts';
 import { pages } from '../lists/tables.ts';
 
@@ -11,7 +11,6 @@ export const rawPages = etlSchema.table(
       .primaryKey()
       .references(() => pages.id, { onDelete: 'cascade' }),
     body: bytea('body').notNull(),
-    encoding: text('encoding').notNull(),
     stored_at: instant('stored_at').notNull().defaultNow(),
   },
   (table) => [index('raw_pages_stored_at').on(table.stored_at)],

@@ -100,8 +100,6 @@ const foundShape = () =>
     item: z.string(),
     /** Null: not archived, or too large. */
     body: z.instanceof(Buffer).nullable(),
-    /** Null: as `body`. */
-    encoding: z.string().nullable(),
   });
 
 const own = (column: string) => sql.raw(`t."${column}"`);
@@ -156,15 +154,15 @@ async function rowsAt(
         ) as change(at, sentence)
         where at is not null
       )
-    ) as row, item, case when octet_length(body) <= ${largestPacked} then body end as body, encoding
+    ) as row, item, case when octet_length(body) <= ${largestPacked} then body end as body
     from (select * from (${sql.join(rows, sql` union all `)}) as every limit ${mostRows}) as t
     cross join lateral (select ${own(keys.find((key) => key !== 'chain_id') ?? 'chain_id')}::text as item) as named
     left join explorer.chains on chains.chain_id = t.chain_id
     left join etl.pages on pages.id = t.page_id
     left join etl.raw_pages on raw_pages.page_id = t.page_id
   `;
-  return found.map(({ row, item, body, encoding }) => {
-    const archived = body === null || encoding === null ? null : archivedItem(body, encoding, item);
+  return found.map(({ row, item, body }) => {
+    const archived = body === null ? null : archivedItem(body, item);
     return { ...row, page: row.page && { ...row.page, body: archived } };
   });
 }
@@ -176,13 +174,13 @@ const longestItem = 3_000;
 const redact = createRedactor([]);
 
 /** The page's item for a row, else the page's beginning; null: unreadable. */
-function archivedItem(packed: Buffer, encoding: string, item: string): string | null {
+function archivedItem(packed: Buffer, item: string): string | null {
   // A hash, an address or a number.
   const names = /^\w+$/u.test(item)
     ? new RegExp(String.raw`(?<![\w.])${item}(?![\w.])`, 'iu')
     : /^$/u;
   try {
-    const page = parseBody(unpackBody(packed, encoding));
+    const page = parseBody(unpackBody(packed));
     const items: unknown = Reflect.get(Object(page), 'items');
     const texts = (Array.isArray(items) ? items : []).map((one) => JSON.stringify(one, null, 2));
     const text = texts.find((one) => names.test(one)) ?? JSON.stringify(page, null, 2);

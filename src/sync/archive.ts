@@ -8,17 +8,12 @@ import { addToCoverage } from './checkpoint.ts';
 import type { NormalisedPage } from './page.ts';
 import { z } from 'zod';
 
-/** zstd's default leaves a fifth of a page in 0.15 ms; gzip takes three times as long. */
-const encoding = 'zstd';
-
+/** zstd's default leaves a fifth of a page in 0.15 ms; gzip takes three times as long. Its frames say what they are. */
 export const packBody: (body: Buffer) => Promise<Buffer> = promisify(zstdCompress);
 
-/** @throws if this version does not know the encoding */
-export function unpackBody(body: Buffer, packedAs: string): Buffer {
-  if (packedAs !== encoding) throw new Error(`an archived body is packed as ${packedAs}`);
-  // Larger bodies were never packed. Synchronous: a thread hand-off costs more than the work.
-  return zstdDecompressSync(body, { maxOutputLength: largestBodyBytes, chunkSize: usualBodyBytes });
-}
+/** Larger bodies were never packed. Synchronous: a thread hand-off costs more than the work. @throws if it is damaged */
+export const unpackBody = (body: Buffer): Buffer =>
+  zstdDecompressSync(body, { maxOutputLength: largestBodyBytes, chunkSize: usualBodyBytes });
 
 /** Stores the packed bodies of the pages that have one. */
 export async function archiveBodies(
@@ -28,8 +23,8 @@ export async function archiveBodies(
   const bodies = read.filter(({ body }) => body !== null);
   if (bodies.length === 0) return;
   await tx.execute(sql`
-    insert into etl.raw_pages (page_id, body, encoding)
-    select page_id, body, ${encoding}
+    insert into etl.raw_pages (page_id, body)
+    select page_id, body
     from unnest(
            ${sql.param(bodies.map(({ page }) => page.page_id))}::bigint[],
            ${sql.param(bodies.map(({ body }) => body))}::bytea[]

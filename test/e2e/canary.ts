@@ -68,10 +68,8 @@ export async function storedLeaks(pool: Pool): Promise<string[]> {
 
 /** The bodies in the archive as they were served, and as their JSON says when it is read. */
 async function archivedBodies(pool: Pool): Promise<string[]> {
-  const { rows } = await pool.query<{ body: Buffer; encoding: string }>(
-    'select body, encoding from etl.raw_pages',
-  );
-  const bodies = rows.map(({ body, encoding }) => unpackBody(body, encoding));
+  const { rows } = await pool.query<{ body: Buffer }>('select body from etl.raw_pages');
+  const bodies = rows.map(({ body }) => unpackBody(body));
   return bodies.map(String).flatMap((text) => [text, ...textsOf(JSON.parse(text))]);
 }
 

@@ -169,11 +169,10 @@ test('an item that an older version could not read becomes a row, and leaves the
   const { query } = database;
   const whole = await storedRows(database, written);
   const rows = await query(
-    'select page_id, body, encoding from etl.raw_pages order by page_id offset 2 limit 1',
+    'select page_id, body from etl.raw_pages order by page_id offset 2 limit 1',
   );
-  const [{ page_id: pageId, body, encoding } = { page_id: '', body: Buffer.of(), encoding: '' }] =
-    rows;
-  const { items } = JSON.parse(String(unpackBody(body, encoding))) as { items: { hash: string }[] };
+  const [{ page_id: pageId, body } = { page_id: '', body: Buffer.of() }] = rows;
+  const { items } = JSON.parse(String(unpackBody(body))) as { items: { hash: string }[] };
   const [item = { hash: '' }] = items;
   await query('delete from explorer.user_operations where hash = $1', [item.hash]);
   await query(

@@ -123,7 +123,7 @@ test('a hash that is not stored, and a text that is no term, have no rows', asyn
 test('a body that cannot be read, or was pruned, is absent', async () => {
   const hash = await one(`select max(hash) ${ofChain10}`);
   const page = `(select page_id from explorer.user_operations where hash = '${hash}' limit 1)`;
-  await database.query(`update etl.raw_pages set encoding = 'other' where page_id = ${page}`);
+  await database.query(`update etl.raw_pages set body = 'other' where page_id = ${page}`);
   expect((await trace(hash)).rows[0]?.page).toMatchObject({ body: null });
   await database.query(`delete from etl.raw_pages where page_id = ${page}`);
   expect((await trace(hash)).rows[0]?.page).toMatchObject({ body: null });
