@@ -5,14 +5,14 @@ import { execute, type Database, transact, type Transaction } from '../db/transa
 import { parseExactly } from '../exact-number.ts';
 import { lockEnds } from '../lists/feed.ts';
 import { decidesMembership, hasHistory } from '../lists/index.ts';
-import type { ItemRows } from '../lists/operation.ts';
+import { cursorShape, type ItemRows } from '../lists/operation.ts';
 import { hasKey, placeColumns, present } from '../lists/positions.ts';
 import { operations } from '../lists/registry.ts';
 import { walks, type WalkRow } from '../lists/tables.ts';
 import { loadPages } from '../load/load.ts';
 import { addToCoverage, type WalkAdvance } from '../sync/checkpoint.ts';
 import { concludeWalk, heightsText } from '../sync/commit.ts';
-import { endAfter } from '../sync/judge.ts';
+import { boundBy, type WalkEnd } from '../sync/judge.ts';
 import type { Misplaced } from '../sync/order.ts';
 import {
   type NormalisedPage,
@@ -324,8 +324,16 @@ async function addHeights(
 
 /** Describes the batch by its blocks again, as its last concluding walk did. */
 async function concludeAgain(tx: Transaction, { walk: { feed, batch } }: Origin): Promise<void> {
-  const ended = await execute(tx).row(() => z.object({ walk: rowOf(walks), page: endPageShape() }))`
-    select to_jsonb(walks) as walk, to_jsonb(pages.*) as page
+  const ended = await execute(tx).row(() =>
+    z.object({
+      walk: rowOf(walks),
+      page_id: z.number(),
+      cursor: cursorShape().nullable(),
+      isConclusive: z.boolean(),
+    }),
+  )`
+    select to_jsonb(walks) as walk, pages.id::float8 as page_id, cursor_in as cursor,
+           pages.is_ordered as "isConclusive"
     from etl.walks
     join etl.pages on pages.walk_id = walks.id and sequence = walks.pages - 1
     where walks.feed = ${feed}
@@ -336,16 +344,10 @@ async function concludeAgain(tx: Transaction, { walk: { feed, batch } }: Origin)
     limit 1
   `;
   if (ended === null) return;
-  const { walk, page } = ended;
-  const { id: page_id, cursor_in: cursor, is_ordered: isConclusive } = page;
-  const evidence = { page_id, cursor, isConclusive };
-  await concludeWalk(tx, walk, evidence, { end: endAfter(walk, page), cuts: walk.cuts });
+  const { walk, ...page } = ended;
+  const end: WalkEnd = walk.reason === 'known' ? boundBy('known') : { is: 'end' };
+  await concludeWalk(tx, walk, page, { end, cuts: walk.cuts });
 }
-
-const endPageShape = () =>
-  pageFactsShape()
-    .pick({ sequence: true, cursor_in: true, cursor_out: true })
-    .extend({ id: z.number(), is_ordered: z.boolean() });
 
 async function keepReasons(tx: Transaction, kept: Retried['kept']): Promise<void> {
   if (kept.length === 0) return;

@@ -6,17 +6,15 @@ import { claimedBy, joins, type PageOrder, topOf } from './order.ts';
 import type { Envelope, NormalisedPage, PageFacts } from './page.ts';
 
 /** What ends a walk before the list does; also the reason that such a walk keeps. */
-const bounds = [
-  'until',
-  'floor',
-  'since',
-  'known',
-  'max-pages',
-  'misplaced-entry',
-  'empty-entry',
-  'cursor-mismatch',
-] as const;
-type Bound = (typeof bounds)[number];
+type Bound =
+  | 'until'
+  | 'floor'
+  | 'since'
+  | 'known'
+  | 'max-pages'
+  | 'misplaced-entry'
+  | 'empty-entry'
+  | 'cursor-mismatch';
 
 /** Why a walk reads no further page. */
 export type WalkEnd =
@@ -84,21 +82,6 @@ export function cursorText(cursor: Cursor | null): string {
 }
 
 const sameCursor = (a: Cursor | null, b: Cursor | null) => cursorText(a) === cursorText(b);
-
-/** How a stored walk ended with a page; null: it goes on. At the list's end its reason is what its kind said, and no bound. */
-export function endAfter(
-  walk: WalkRow,
-  page: Pick<PageFacts, 'sequence' | 'cursor_out'>,
-): WalkEnd | null {
-  if (page.sequence !== walk.pages - 1 || walk.state === 'running') return null;
-  if (walk.state !== 'finished') {
-    return { is: 'failed', failure: walk.failure, reason: walk.reason ?? '' };
-  }
-  const bound = bounds.find((name) => name === walk.reason);
-  if (bound !== undefined) return boundBy(bound);
-  if (page.cursor_out === null) return { is: 'end' };
-  throw new Error(`walk ${walk.id} ended for a reason unknown to this version`);
-}
 
 /** What kinds of list know of a walk. */
 export const identityOf = ({ id: walk_id, run_id, chain_id, feed, scope }: WalkRow) => ({
