@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import * as files from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -189,11 +189,10 @@ async function changedPart(source: Source, target: Sink, contents: Contents): Pr
 }
 
 /** Differs if a file of the part would have other columns, amounts in another currency, or rows of another database. */
-const columnsOf = ({ text }: Source, { format, moment }: Sink, part: string): string =>
-  createHash('sha256')
-    .update(text + format + moment.origin + (moment.natives[/\d+/u.exec(part)?.[0] ?? ''] ?? ''))
-    .digest('base64url')
-    .slice(0, 12);
+function columnsOf({ text }: Source, { format, moment }: Sink, part: string): string {
+  const native = moment.natives[/\d+/u.exec(part)?.[0] ?? ''] ?? '';
+  return hash('sha256', text + format + moment.origin + native, 'base64url').slice(0, 12);
+}
 
 /** Writes the files of a source from one statement. */
 export async function exportSource(

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Database } from '../db/transaction.ts';
@@ -284,8 +284,7 @@ export function rowsOf(
   });
 }
 
-export const digest = (content: string | Buffer) =>
-  createHash('sha256').update(content).digest('hex');
+export const digest = (content: string | Buffer) => hash('sha256', content);
 
 /** Replaces what is nested too deep. */
 const cutMark = '(nested deeper than this program reads)';
