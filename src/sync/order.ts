@@ -31,7 +31,7 @@ export interface PageOrder {
   readonly borders: PageBorders;
   /** Items whose positions other evidence confirms; none: nothing shows that the page belongs where it was requested. */
   readonly inOrder: readonly PlacedItem[];
-  /** The other items: they are stored, but bound nothing. `height`: the block that the item names, which may be right. */
+  /** The other items: they are stored, but bound nothing. `height`: the block that the item names, which may be right; null: none, or it repeats one above. */
   readonly others: readonly { readonly index: number; readonly height: number | null }[];
   /** Whether the next page can be compared with this page's last item. */
   readonly leadsOn: boolean;
@@ -55,8 +55,13 @@ export function judgeOrder(reported: readonly ReportedPlace[], borders: PageBord
   // Only what is listed first can be a repeat: an item below, with such a number, has another place.
   const own = named.findIndex((place, at) => !isRepeat(place, named[at + 1], borders));
   const places = own === -1 ? [] : named.slice(own);
+  // What no page above confirms may be any item, with any number.
+  const isUnknown = borders.previousLast === null && !borders.isEntryAbove;
+  const repeats = isUnknown ? named.slice(0, named.length - places.length) : [];
   const unplaced = reported.flatMap(({ height, key }, index) =>
-    height === null && key !== null ? [{ index, height }] : [],
+    key !== null && (height === null || repeats.some((place) => place.index === index))
+      ? [{ index, height: null }]
+      : [],
   );
   const sorted = (inOrderOnly: readonly PlacedItem[], leadsOn: boolean): PageOrder => {
     const kept = new Set(inOrderOnly.map(({ index }) => index));
@@ -110,7 +115,7 @@ export type Misplaced = readonly number[] | 'all';
 export function misplacedIn(order: PageOrder | null): Misplaced {
   if (order === null) return [];
   if (isForeign(order)) return 'all';
-  return order.others.flatMap(({ index, height }) => (height === null ? [] : index));
+  return order.others.map(({ index }) => index);
 }
 
 /** The blocks that items out of order name, highest first. */

@@ -205,13 +205,16 @@ export function normalisePage(
         refuse(raw, reasonsOfPage.misplaced, at);
         continue;
       }
-      const item = withoutUncertainPlace(operation, normalised, isMisplaced, misplaced === 'all');
+      const other = isMisplaced ? order?.others.find((one) => one.index === index) : undefined;
+      const isRepeat = other?.height === null;
+      const isForeign = misplaced === 'all' || isRepeat;
+      const item = withoutUncertainPlace(operation, normalised, isMisplaced, isForeign);
       isEndReported = operation.order === null || item.height !== null;
       const both = withRepeat(rows.get(item.key), item);
       if (both === null) refuse(raw, reasonsOfPage.repeated, at);
       else rows.set(item.key, both);
       for (const value of decoded.unread) driftCounter.noteUnread(value);
-      if (isMisplaced && operation.order?.givesCoverage === true) {
+      if (isMisplaced && !isRepeat && operation.order?.givesCoverage === true) {
         const path = [operation.order.columns.height];
         driftCounter.noteUnread({ path, kind: 'format', detail: 'out of order' });
       }

@@ -164,7 +164,8 @@ async function enterBeside(pool: Pool, { operation }: FeedLane, heights: readonl
        where operation = $1 and lane = 'backfill' and state = 'running'
          and bottom > $4 and coalesce(floor, 0) < $4 and not scope ?| array['again', 'entry', 'until']
        order by id
-       limit 1`,
+       limit 1
+       on conflict do nothing`,
       [operation, entry, order.cursorAt(entry), height],
     );
   }

@@ -143,6 +143,50 @@ test.each([
   },
 );
 
+test.each([
+  ['keeps the block that is known of it', null, { block: 100, extra: null }],
+  [
+    'gets none if it is new',
+    { block: 100, id: 2 ** 30, fee: '1' },
+    { block: null, extra: { 'block_number (out of order)': 999_999_999_999 } },
+  ],
+])('an item above the position where a walk enters %s', async (_, late, stored) => {
+  const list = await keepLists({ operations: oneEach(1, 200) });
+  const database = await freshDatabase();
+  const settings = { chains: [plainChain], operations: ['user-operations'], pageSize: 10 };
+  const engine = await openContender(database, { url: list.url, ...settings });
+  const run = await beginRun(engine, lane, {});
+  const above = await claim(engine, run);
+  if (above === null) throw new Error('the run has no walk');
+  const key = `0x${'f'.repeat(64)}`;
+  await database.query(
+    `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, cursor, from_head)
+     values (10, 'user-operations', 'backfill', $1, 'newest-first', $2, $3, false)`,
+    [
+      run.id,
+      { entry: { height: 100, key }, remainder_of: above.id },
+      { page_token: `100,${key}`, page_size: 10 },
+    ],
+  );
+  await walkOn(engine, above, 100);
+  if (late !== null) list.operations = [...list.operations, late];
+  list.lie = ({ items: [first, ...others], ...page }, { cursor }) =>
+    cursor === `100,${key}`
+      ? { ...page, items: [{ ...first, block_number: '999999999999' }, ...others] }
+      : null;
+
+  const entering = await claim(engine, run);
+  if (entering === null) throw new Error('the run has no second walk');
+  await walkOn(engine, entering, 100);
+
+  expect(
+    await database.query(
+      'select block_number::int as block, extra from explorer.user_operations where hash = $1',
+      [hashOf(late?.id ?? 100)],
+    ),
+  ).toEqual([stored]);
+});
+
 test('an end that was judged before a walk below was handed off is judged again', async () => {
   const list = await keepLists({ operations: oneEach(1, 5) });
   const database = await freshDatabase();
