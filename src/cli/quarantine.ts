@@ -11,9 +11,11 @@ import {
 } from '../quarantine/quarantine.ts';
 import { fit, tableLines } from '../terminal/layout.ts';
 import { count } from '../status/schema.ts';
+import { sumUp } from '../sync/serve.ts';
 import { counted } from '../terminal/numbers.ts';
 import { addFeedOptions, collect, wholeNumber, type ChosenFeeds } from './options.ts';
 import { openData } from './database.ts';
+import { logOf } from './screen.ts';
 import { exits, UsageError, type Context, type Registry } from './context.ts';
 
 /** `quarantine list --json`: all items, oldest first. */
@@ -98,6 +100,7 @@ async function retry(context: Context, options: QuarantineOptions) {
   await using data = await openData(context, 'writes', options);
   const result = await retryQuarantined(data.db, filterOf(data, options));
   const { written, rows, kept } = result;
+  await sumUp({ ...data, log: logOf(context), now: () => performance.now() }, context.signal);
   const known = rows.length === written ? '' : ` (${rows.length - written} of them were known)`;
   const summary = `${rows.length} became rows${known}, ${kept.length} stay in quarantine.`;
   const reasons = kept.map(({ id, feed, reason }) => `  ${id} of ${feed}: ${printable(reason)}`);

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { countArchived, replayArchive, replayed, type Replayed } from '../replay/replay.ts';
+import { sumUp } from '../sync/serve.ts';
 import { counted, whole } from '../terminal/numbers.ts';
 import { addFeedOptions, type ChosenFeeds } from './options.ts';
 import { openData } from './database.ts';
+import { logOf } from './screen.ts';
 import type { Context, Registry } from './context.ts';
 
 export const replayDocument = z.strictObject({
@@ -34,6 +36,7 @@ async function replay(context: Context, options: ChosenFeeds) {
     context.note(`${whole(pages)} of ${whole(total)} pages`);
   };
   const result = await replayArchive(data.db, data, onProgress, context.signal);
+  await sumUp({ ...data, log: logOf(context), now: () => performance.now() }, context.signal);
   return context.print(replayDocument, result, summary(result));
 }
 
