@@ -63,10 +63,10 @@ This page repeats the comments in the database. The view \`explorer.dictionary\`
 table answers; in psql \`\\d+ explorer.blocks\` shows those of a table. Names and meanings of columns are stable.
 
 - Hashes and addresses are lower-case hex text with 0x, of 32 and 20 bytes, sorted by bytes.
-- Amounts in wei, the smallest unit of a chain's own currency, are \`numeric(78,0)\`. Views divide them by 10 to the
+- Amounts in wei, the smallest unit of a chain's currency, are \`numeric(78,0)\`. Views divide them by 10 to the
   power of \`chains.native_decimals\`: columns named \`*_native\` are exact, in the currency of \`native_symbol\` beside
   them. Group by it: nothing adds two currencies.
-- Times and days are in UTC; those of the program are by the database's clock, \`as_of\` by the worker's.
+- Times and days are in UTC; the program's by the database's clock, \`as_of\` by the worker's, if earlier.
 - _key_ marks the columns of a table's primary key.
 - \`?\` marks a column that is null if the API reports null or nothing. Other nulls have a meaning, after \`Null:\`.
 - A column holds the API field of its name, below the table's source, unless its text names another: \`miner_hash\` that

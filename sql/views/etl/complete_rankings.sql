@@ -1,5 +1,5 @@
 create or replace view etl.complete_rankings as
-select feeds.feed, items, as_of, coalesce(started_at, as_of) as newest_as_of
+select feeds.feed, items, as_of, coalesce(least(started_at, published_at), as_of) as newest_as_of
 from etl.feeds, lateral (
   select rankings.*, started_at
   from etl.rankings

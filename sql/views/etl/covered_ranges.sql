@@ -2,14 +2,22 @@ create or replace view etl.covered_ranges as
 select feed, range,
        least(
          (select min(started_at) from etl.walks where walks.feed = coverage.feed and verified && range),
-         (select min(as_of) from etl.pruned where pruned.feed = coverage.feed and verified && range)
+         (select min(as_of) from etl.pruned where pruned.feed = coverage.feed and verified && range),
+         last_at
        ) as as_of,
-       greatest(
-         (select max(started_at) from etl.walks where walks.feed = coverage.feed and verified && range),
-         (select max(newest_as_of) from etl.pruned where pruned.feed = coverage.feed and verified && range)
+       least(
+         greatest(
+           (select max(started_at) from etl.walks where walks.feed = coverage.feed and verified && range),
+           (select max(newest_as_of) from etl.pruned where pruned.feed = coverage.feed and verified && range)
+         ),
+         last_at
        ) as newest_as_of
 from etl.feed_coverage as coverage
-left join etl.quarantined using (feed),
+left join etl.quarantined using (feed)
+-- Walks begin by the clocks of workers, one of which may be fast.
+left join lateral (
+  select max(verified_at) as last_at from etl.coverage as kept where kept.feed = coverage.feed
+) as last on true,
 lateral unnest(covered - coalesce(places, '{}')) as range;
 
 comment on view etl.covered_ranges is 'Ranges of blocks whose items are complete, without those that can contain a quarantined item, and when the oldest and the newest walk that verify a part of them began. Only a query that selects these times reads every walk.';

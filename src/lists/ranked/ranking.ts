@@ -222,7 +222,7 @@ async function publish(
       order by key
     ), published as (
       insert into etl.rankings (walk_id, feed, as_of, published_at, items, walks, still_moving)
-      select ${walk_id}::bigint, ${feed}, coalesce(min(started_at), ${started_at}::timestamptz),
+      select ${walk_id}::bigint, ${feed}, least(coalesce(min(started_at), ${started_at}::timestamptz), now()),
              now(), count(*), ${walks}::int, ${moved}
       from observation
     )

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { openCopy, plainChain } from '../../harness/sync.ts';
+
+// What people read, at the limits of its evidence.
+
+const hourMs = 3_600_000;
+
+test('nothing is complete as of a time that has not come, although the clock of a worker is fast', async () => {
+  const chain = { ...plainChain, userOperations: 60, factories: 20 };
+  const run = { operations: ['user-operations', 'factories'] };
+  const { sync, query } = await openCopy(chain, { run });
+  await sync({ at: new Date(Date.now() + hourMs) });
+
+  expect(
+    await query(`
+      select feed, as_of > now() as is_early, newest_as_of > now() as is_newest_early
+      from explorer.coverage order by feed`),
+  ).toEqual([
+    { feed: '10/factories', is_early: false, is_newest_early: false },
+    { feed: '10/user-operations', is_early: false, is_newest_early: false },
+  ]);
+  const lags = await query(`select lag >= interval '0' as is_past from explorer.freshness`);
+  expect(lags).toEqual([{ is_past: true }, { is_past: true }]);
+});
