@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { resetFeed } from '../../../src/sync/forget.ts';
 import { openCopy, plainChain } from '../../harness/sync.ts';
 
 // What people read, at the limits of its evidence.
@@ -21,4 +22,16 @@ test('nothing is complete as of a time that has not come, although the clock of 
   ]);
   const lags = await query(`select lag >= interval '0' as is_past from explorer.freshness`);
   expect(lags).toEqual([{ is_past: true }, { is_past: true }]);
+});
+
+test('a list without items is complete, and no question says otherwise', async () => {
+  const chain = { ...plainChain, userOperations: 0 };
+  const run = { operations: ['user-operations'] };
+  const { sync, open, query, db } = await openCopy(chain, { run });
+  const caveats = () => query('select caveat from explorer.left_out(current_date)');
+  await sync();
+
+  expect([await open(), await caveats()]).toEqual([[], [{ caveat: null }]]);
+  await resetFeed(db, { chain_id: 10, operation: 'user-operations' });
+  expect(await caveats()).toEqual([{ caveat: 'not complete anywhere' }]);
 });
