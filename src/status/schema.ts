@@ -27,7 +27,7 @@ export const overallStates = [
   'action-required',
 ] as const;
 
-/** `pending`: never read. `blocked`: waits for a person, or for a usable key. */
+/** `pending`: never read, or reset. `blocked`: waits for a person, or for a usable key. */
 export const feedStates = [
   'pending',
   'running',
@@ -248,7 +248,7 @@ export const statusDocument = z.strictObject({
     rows: count,
     rows_today: count,
     newest_item_at: isoTimeOrNull,
-    /** Of all feeds with a known share. */
+    /** Of all feeds that are served, on average; null: one is unknown. */
     verified_share: z.number().min(0).max(1).nullable(),
   }),
   credits: z.strictObject({

@@ -155,12 +155,15 @@ const explained = (facts: OverallFacts): FeedStatus[] =>
   });
 
 function totalsOf(feeds: readonly FeedStatus[]): StatusDocument['totals'] {
-  const shares = feeds.flatMap(({ verified: { share } }) => share ?? []);
+  // The explorer lists nothing of what it does not serve.
+  const served = feeds.filter(({ state }) => state !== 'unsupported');
+  const shares = served.flatMap(({ verified: { share } }) => share ?? []);
+  const isWhole = shares.length > 0 && shares.length === served.length;
   return {
     rows: sum(feeds.map(({ rows }) => rows)),
     rows_today: sum(feeds.map(({ rows_today }) => rows_today)),
     newest_item_at: latest(feeds.map(({ newest_item }) => newest_item?.at ?? null)),
-    verified_share: shares.length === 0 ? null : sum(shares) / shares.length,
+    verified_share: isWhole ? sum(shares) / shares.length : null,
   };
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { resetFeed } from '../../../src/sync/forget.ts';
 import { openCopy, plainChain } from '../../harness/sync.ts';
+import { reports } from '../status/reports.ts';
 
 // What people read, at the limits of its evidence.
 
@@ -34,4 +35,16 @@ test('a list without items is complete, and no question says otherwise', async (
   expect([await open(), await caveats()]).toEqual([[], [{ caveat: null }]]);
   await resetFeed(db, { chain_id: 10, operation: 'user-operations' });
   expect(await caveats()).toEqual([{ caveat: 'not complete anywhere' }]);
+});
+
+test('the verified share of all feeds is unknown while that of one is', async () => {
+  const chain = { ...plainChain, userOperations: 60, factories: 20 };
+  const copy = await openCopy(chain, { run: { operations: ['user-operations', 'factories'] } });
+  const { status } = reports(copy.database);
+  copy.served.alter = (page, { pathname }) => (pathname.endsWith('/operations') ? {} : page);
+  await copy.sync();
+
+  const { feeds, totals } = await status();
+  expect(feeds.map(({ verified: { share } }) => share)).toEqual([null, 1]);
+  expect(totals.verified_share).toBeNull();
 });
