@@ -100,6 +100,9 @@ const isProgressing = (feed: FeedStatus): boolean => isReading(feed) && historyW
 
 const isUnread = ({ state }: FeedStatus): boolean => state === 'pending';
 
+/** Whether its rows are of readings that a reset has forgotten. */
+const isReset = ({ rows, pages }: FeedStatus): boolean => rows > 0 && pages === 0;
+
 /** Every reason: severity, effect on progress, condition, sentence and advice. */
 const rules = {
   'database-failing': {
@@ -294,12 +297,13 @@ const rules = {
   'nothing-stored': {
     code: 'pending',
     holds: (facts) => !isAtWork(facts.workers) && facts.feeds.every(isUnread),
-    says: () => 'Nothing is stored yet.',
+    says: ({ feeds }) =>
+      feeds.some(isReset) ? 'Not read since the reset.' : 'Nothing is stored yet.',
     command: 'explorer-etl sync',
   },
   pending: {
     is: (feed, facts) => isUnread(feed) && !isAtWork(facts.workers) && !facts.feeds.every(isUnread),
-    sentence: () => 'Never read.',
+    sentence: (feed) => (isReset(feed) ? 'Not read since its reset.' : 'Never read.'),
     command: 'explorer-etl sync',
     isOfFeed: true,
   },

@@ -48,3 +48,16 @@ test('the verified share of all feeds is unknown while that of one is', async ()
   expect(feeds.map(({ verified: { share } }) => share)).toEqual([null, 1]);
   expect(totals.verified_share).toBeNull();
 });
+
+test('a feed that was reset keeps its rows, and counts as unread since', async () => {
+  const chain = { ...plainChain, userOperations: 60, factories: 20 };
+  const copy = await openCopy(chain, { run: { operations: ['user-operations', 'factories'] } });
+  const { status } = reports(copy.database);
+  await copy.sync();
+  const sentences = async () => (await status()).reasons.map(({ sentence }) => sentence);
+  await resetFeed(copy.db, { chain_id: 10, operation: 'user-operations' });
+  expect(await sentences()).toContain('Not read since its reset.');
+
+  await resetFeed(copy.db, { chain_id: 10, operation: 'factories' });
+  expect(await sentences()).toEqual(['Not read since the reset.']);
+});
