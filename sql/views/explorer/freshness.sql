@@ -39,10 +39,10 @@ left join lateral (
   select opened_at as at from etl.runs
   where state = 'finished' and (feed, lane, id) <= (feeds.feed, own.lane, 9223372036854775807)
     and (feed, lane, id) >= (feeds.feed, own.lane, 0)
-    -- A ranking that a bound of pages cut is not stored.
+    -- A ranking that a bound or an empty page cut is not stored.
     and (kind <> 'ranked' or (
       select reason from etl.walks where run_id = runs.id order by walks.id desc limit 1
-    ) is distinct from 'max-pages')
+    ) is null)
   order by feed desc, lane desc, id desc
   limit 1
 ) as polled on true

@@ -61,3 +61,23 @@ test('a feed that was reset keeps its rows, and counts as unread since', async (
   await resetFeed(copy.db, { chain_id: 10, operation: 'factories' });
   expect(await sentences()).toEqual(['Not read since the reset.']);
 });
+
+test('a ranking that an empty page cut is no poll: what was listed is not stored', async () => {
+  const chain = { ...plainChain, factories: 230 };
+  const { served, sync, query } = await openCopy(chain, { run: { operations: ['factories'] } });
+  const lookedAt = () => query('select looked_at from explorer.freshness');
+  await sync();
+  const before = await lookedAt();
+  const pages = new Set<string>();
+  served.alter = (page, { search }) => {
+    pages.add(search);
+    return search === [...pages][1] ? { ...page, items: [] } : page;
+  };
+  const { results } = await sync();
+
+  expect(results).toMatchObject([{ state: 'finished' }]);
+  expect(await query('select reason from etl.walks order by id desc limit 1')).toEqual([
+    { reason: 'skipped' },
+  ]);
+  expect(await lookedAt()).toEqual(before);
+});
