@@ -173,7 +173,7 @@ const rules = {
     sentence: (_, { feeds, at, outages }) => {
       // In an outage, workers have no page.
       const since = outages.length > 0 ? null : lastPageAt(feeds);
-      return since === null ? 'No worker.' : `No worker since ${clock(since, at)}.`;
+      return since === null ? 'No worker.' : `No worker. No page since ${clock(since, at)}.`;
     },
     command: 'continue',
   },

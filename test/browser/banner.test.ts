@@ -18,7 +18,7 @@ test.each([
     'Degraded: optimism user operations: 1,230,000 blocks not',
     'explorer-etl backfill',
   ],
-  ['no-worker', 'act', 'Stopped: No worker since 06:24 UTC.', 'explorer-etl start'],
+  ['no-worker', 'act', 'Stopped: No worker. No page since 06:24 UTC.', 'explorer-etl start'],
   ['key-refused', 'act', 'Action needed: The explorer does not accept', 'explorer-etl check'],
 ] as const)('the banner of %s is %s', async (name, tone, sentence, command) => {
   const { page } = await openScene(name);

@@ -58,7 +58,9 @@ test('a copy that sync made is healthy while it is a day old, without a worker',
   await query(`update etl.coverage set last_page_at = last_page_at - interval '3 days'`);
   expect(await codes()).toEqual(['stopped', 'no-worker']);
   const late = await status();
-  expect(late.overall.sentence).toMatch(/^No worker since \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/u);
+  expect(late.overall.sentence).toMatch(
+    /^No worker. No page since \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/u,
+  );
   expect(statesOf(late)[0]).toEqual(['user-operations', 'behind']);
 });
 

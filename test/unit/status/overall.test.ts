@@ -206,7 +206,7 @@ test('without a worker, the reason has the time of the last page and the command
   const due = feedOf({ poll: late, lanes: [laneOf()] });
   expect(statusOf([due], { workers: noWorker }).overall).toEqual({
     state: 'stopped',
-    sentence: 'No worker since 11:22 UTC.',
+    sentence: 'No worker. No page since 11:22 UTC.',
     since: '2026-11-22T11:22:01.000Z',
     command: 'explorer-etl start',
   });
