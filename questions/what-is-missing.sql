@@ -6,7 +6,7 @@
 -- chart: bars x=feed y=missing
 select feed, unit, date_trunc('second', newest_at) as newest_at,
        date_trunc('second', looked_at) as looked_at, is_fresh, covered_to,
-       coalesce(gaps, 0) as gaps, coalesce(missing, 0) as missing
+       coalesce(gaps, 0) as gaps, case when gaps > 0 then missing else 0 end as missing
 from explorer.freshness
 left join (
   select feed, count(*) as gaps, sum(to_block - from_block + 1)::bigint as missing

@@ -33,7 +33,11 @@ select feeds.feed,
            and walks.lane = 'live'
            and walks.state = 'running'
            and bottom >= coalesce(floor, 0)
-       ) as under_way
+       ) as under_way,
+       case when lanes.highest is null then exists (
+         select from etl.walks
+         where walks.feed = feeds.feed and state = 'finished' and walks.reason is null and cuts = 0
+       ) end as is_empty
 from etl.feeds
 left join lateral (
   select (
@@ -54,5 +58,5 @@ left join lateral (
 ) as head on true
 where feeds.kind = 'newest-first';
 
-comment on view etl.feed_coverage is 'Per feed of a newest-first list, the blocks that etl.coverage has of its lanes, together: nothing above the newest block that the newest walk from the head met. reached_since: the lowest block that the configured since wants; null: no walk went beyond it. under_way: what live walks have yet to read, which is no gap, though it looks like one.';
+comment on view etl.feed_coverage is 'Per feed of a newest-first list, the blocks that etl.coverage has of its lanes, together: nothing above the newest block that the newest walk from the head met. reached_since: the lowest block that the configured since wants; null: no walk went beyond it. under_way: what live walks have yet to read, which is no gap, though it looks like one. is_empty: whether a walk ended, if none met an item.';
 comment on function etl.reached_since is 'The lowest block that a since wants of a newest-first list; null: no walk went beyond it.';

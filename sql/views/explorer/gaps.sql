@@ -45,14 +45,20 @@ select chain_id, operation, feed, null, null, 'ranking', null, null
 from etl.feeds
 where kind = 'ranked' and feed in (select feed from etl.wanted_feeds where is_wanted) and not exists (
   select from etl.rankings where rankings.feed = feeds.feed
-);
+)
+union all
+select chain_id, operation, feed, null, null, unit, null, null
+from etl.feeds
+join etl.feed_coverage using (feed)
+where highest is null and not is_empty
+  and feed in (select feed from etl.wanted_feeds where is_wanted);
 
-comment on view explorer.gaps is 'What is wanted and not verified complete: a row for each range of blocks or batches (see unit), and one for a ranking that was never read. The place of each open finding of a wanted feed is here. Those of items in quarantine are neither here nor in coverage: no walk closes them.';
+comment on view explorer.gaps is 'What is wanted and not verified complete: a row for each range of blocks or batches (see unit), and one for a list that was never read. The place of each open finding of a wanted feed is here. Those of items in quarantine are neither here nor in coverage: no walk closes them.';
 comment on column explorer.gaps.chain_id is 'Number of the chain.';
 comment on column explorer.gaps.operation is 'Name of the operation.';
 comment on column explorer.gaps.feed is 'Name of the feed, such as 10/user-operations.';
-comment on column explorer.gaps.from_block is 'First block, or batch. Null: a ranking.';
-comment on column explorer.gaps.to_block is 'Last block, or batch. Null: a ranking.';
+comment on column explorer.gaps.from_block is 'First block, or batch. Null: all positions.';
+comment on column explorer.gaps.to_block is 'Last block, or batch. Null: all positions.';
 comment on column explorer.gaps.unit is 'What is counted: blocks, or batches. ranking: a list that is read whole each time.';
 comment on column explorer.gaps.from_at is 'Time of the nearest item below it, UTC: the gap begins after it. Null: nothing is stored there.';
 comment on column explorer.gaps.to_at is 'Time of the nearest item above it, UTC: the gap ends before it. Null: nothing is stored there.';

@@ -20,14 +20,11 @@ from (
     join etl.feed_coverage using (feed)
     where unit = 'blocks'
     union all
-    -- No walk met an item, and one ended.
     select chain_id, operation, feed, 0, 0, null, null, 0
     from etl.feeds
     join etl.feed_coverage using (feed)
-    where unit = 'blocks' and case when highest is null then exists (
-      select from etl.walks
-      where walks.feed = feeds.feed and state = 'finished' and walks.reason is null and cuts = 0
-    ) and not exists (select from etl.quarantined where quarantined.feed = feeds.feed) end
+    where unit = 'blocks' and is_empty
+      and not exists (select from etl.quarantined where quarantined.feed = feeds.feed)
   ) as part
 ) as covered
 order by feed, from_block;

@@ -81,3 +81,16 @@ test('a ranking that an empty page cut is no poll: what was listed is not stored
   ]);
   expect(await lookedAt()).toEqual(before);
 });
+
+test('a list of which nothing was read is a gap, and an empty one is none', async () => {
+  const chain = { ...plainChain, userOperations: 60 };
+  const run = { operations: ['user-operations', 'bundles'] };
+  const { served, sync, query } = await openCopy(chain, { run });
+  const nothing = { items: [], next_page_params: null };
+  served.alter = (_page, { pathname }) => (pathname.endsWith('/bundles') ? nothing : {});
+  await sync();
+
+  expect(await query('select feed, from_block, unit from explorer.gaps')).toEqual([
+    { feed: '10/user-operations', from_block: null, unit: 'blocks' },
+  ]);
+});
