@@ -46,7 +46,7 @@ from (values
   ('caveat', 'rows-moved', null, 'rows still moved in the last of {# read}: one that moved up may be missing'),
   ('caveat', 'part-skipped', null, 'an empty page skipped a part: the previous snapshot stays'),
   ('caveat', 'empty-list', null, 'the list was empty: the previous snapshot stays'),
-  ('caveat', 'items-dropped', null, 'not stored: {# item} dropped from quarantine'),
+  ('caveat', 'items-dropped', null, 'not stored: at least {# item}, dropped from quarantine'),
   ('caveat', 'lower-edge', null, 'complete; lower edge unverified (previous batch not downloaded)'),
   ('caveat', 'lower-edge-above-empty', null,
     'complete; lower edge unverified (previous batch not downloaded); {# empty number} below, not confirmed')

@@ -49,6 +49,17 @@ test.each<[string, number, readonly number[]]>([
   );
 });
 
+test('the note on dropped items does not count fewer than were served', async () => {
+  const { list, sync, db, lost, reports } = await lyingList();
+  list.lieOnce(5, blanked([3, 6]));
+  await sync();
+
+  expect([await lost(), await dropQuarantined(db, all)]).toEqual([2, 1]);
+  expect((await reports()).flatMap(({ notes }) => notes)).toEqual([
+    'not stored: at least 1 item, dropped from quarantine',
+  ]);
+});
+
 test('an item that equals a dropped one is open if another page serves it', async () => {
   const { list, sync, db, open, lost } = await lyingList();
   list.lieOnce(5, blanked([3]));
