@@ -270,7 +270,7 @@ comment on column etl.walks.revision is 'Raised whenever the walk is taken, move
 comment on column etl.walks.floor is 'Block that the walk goes past before it ends, or where the next of several walks begins. Null: it goes to the list''s end, or to the bounds of its scope.';
 comment on column etl.walks.depth_ms is 'Depth that a live walk or a deep poll had to reach, in ms of the items'' own time. Null: neither.';
 comment on column etl.walks.from_head is 'Whether it began at the list''s head; else at a stored or synthetic cursor.';
-comment on column etl.walks.is_ordered is 'Whether all of its pages kept the order of the list; if not, neither coverage nor removal is concluded from it.';
+comment on column etl.walks.is_ordered is 'Whether all of its pages kept the order of the list; if not, nothing is concluded where they did not.';
 comment on column etl.walks.verified is 'Blocks of which the walk''s pages verify that all items are here: what lies between the highest and the lowest item of pages that follow each other, both excluded. Empty for other kinds of list.';
 comment on column etl.walks.range_top is 'Highest block of the range that the next page continues. Null: the next page begins a new range.';
 comment on column etl.walks.cuts is 'Places at which the walk''s pages verify nothing: out of order, not what was requested, empty in the middle of the list, or skipping stored rows.';

@@ -55,11 +55,11 @@ export interface AdvanceDependencies extends Omit<
   readonly clock: () => Date;
 }
 
-/** Why nothing is concluded from a walk, in one line. */
+/** Why not all is concluded from a walk, in one line. */
 const unordered: Why = {
   failure: 'unordered',
   reason:
-    'unordered: the service broke the order of the list; rows are kept, but neither coverage nor removal is concluded from this walk',
+    'unordered: the service broke the order of the list; rows are kept, but nothing is concluded where it did',
 };
 
 /** What the walks of one slice share, beside its dependencies, budget and run, which says of which lane it is. */

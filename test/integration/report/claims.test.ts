@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { resetFeed } from '../../../src/sync/forget.ts';
+import { oneEach } from '../../harness/kept.ts';
 import { openCopy, plainChain } from '../../harness/sync.ts';
+import { lyingList, reversed } from '../sync/lying-list.ts';
 import { reports } from '../status/reports.ts';
 
 // What people read, at the limits of its evidence.
@@ -93,4 +95,17 @@ test('a list of which nothing was read is a gap, and an empty one is none', asyn
   expect(await query('select feed, from_block, unit from explorer.gaps')).toEqual([
     { feed: '10/user-operations', from_block: null, unit: 'blocks' },
   ]);
+});
+
+test('a poll that met disorder concludes what its other pages show, and its reason says so', async () => {
+  const { list, sync, covered, open } = await lyingList();
+  await sync();
+  list.operations = [...list.operations, ...oneEach(201, 260)];
+  list.lieOnce(2, reversed);
+  await sync();
+
+  expect(await covered()).toEqual(['0 to 239', '252 to 258']);
+  expect(await open()).toContain(
+    'unordered: the service broke the order of the list; rows are kept, but nothing is concluded where it did',
+  );
 });
