@@ -146,7 +146,7 @@ function metricsOf(status: StatusDocument): Registry {
     const requests = remaining.requests.likely ?? remaining.requests.most;
     add('feed_state', '1 for the state of the feed.', 1, { ...labels, state });
     ofFeed('feed_lag_seconds', 'Age of the newest item, or of the last ranking.', own.lag_s);
-    ofFeed('feed_item_age_seconds', 'Age of the newest item that others confirm.', item?.age_s);
+    ofFeed('feed_item_age_seconds', 'Age of the newest confirmed item when polled.', item?.age_s);
     ofFeed('feed_item_age_limit_seconds', 'How old that item may be.', item?.limit_s);
     ofFeed('feed_poll_age_seconds', 'Time since the last finished poll.', poll.age_s);
     ofFeed('feed_poll_target_seconds', 'How old that poll may be.', poll.target?.seconds);
