@@ -139,7 +139,7 @@ const deleteWalks = (tx: Transaction, ids: readonly number[]) =>
       select feed, lane, sum(pages), sum(credits),
              coalesce(sum(items) filter (where cuts = 0 and top > bottom), 0),
              coalesce(sum(top - bottom) filter (where cuts = 0 and top > bottom), 0),
-             range_agg(verified), min(least(started_at, updated_at)), max(least(started_at, updated_at))
+             range_agg(verified), min(started_at), max(started_at)
       from gone
       group by feed, lane
       on conflict (feed, lane) do update

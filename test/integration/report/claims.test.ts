@@ -27,6 +27,16 @@ test('nothing is complete as of a time that has not come, although the clock of 
   expect(lags).toEqual([{ is_past: true }, { is_past: true }]);
 });
 
+test('no late item is seen at a time that has not come', async () => {
+  const { list, sync, query } = await lyingList();
+  await sync();
+  list.operations = [...list.operations, { block: 195, id: 2 ** 40 }];
+  await sync({ at: new Date(Date.now() + hourMs) });
+
+  const seen = await query('select seen_at > now() as is_early from explorer.late_arrivals');
+  expect(seen).toEqual([{ is_early: false }]);
+});
+
 test('a list without items is complete, and no question says otherwise', async () => {
   const chain = { ...plainChain, userOperations: 0 };
   const run = { operations: ['user-operations'] };
