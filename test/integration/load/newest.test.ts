@@ -50,9 +50,9 @@ test.each([
   ],
 ])('a page that is committed after a newer one %s', async (_, meanwhile, block_number) => {
   const { pool } = await freshDatabase();
-  const shown = (page_id: number, block: object): ServedPage => ({
+  const shown = (page_id: number, place: object): ServedPage => ({
     page_id,
-    items: [{ hash: hashOf(1), ...block }],
+    items: [{ hash: hashOf(1), ...place }],
   });
   await load(pool, 'user-operations', [shown(5, {})]);
   await pool.query(meanwhile);
