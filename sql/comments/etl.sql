@@ -169,7 +169,7 @@ comment on column etl.pages.bottom is 'Lowest block number on the page. Null: no
 comment on column etl.pages.heights is 'Heights of the page''s rows, for pages of Optimism batches: what a finished walk did not serve is no longer in its batch. Null for others.';
 comment on column etl.pages.is_ordered is 'Whether the page kept the order of the list, within itself and after the page before it.';
 comment on column etl.pages.is_end_reported is 'Whether its last item reports the block that it stands in. Where it does not, it is unknown where the page ends, and the next one removes nothing above its own first item.';
-comment on column etl.pages.misplaced is 'Items whose block the page''s other items or its neighbours contradict, counted from 0: their rows don''t report it. Null: none.';
+comment on column etl.pages.misplaced is 'Items whose block the page''s other items or its neighbours contradict, or do not confirm, counted from 0: their rows don''t report it. Null: none.';
 comment on column etl.pages.jumped is 'Blocks of stored operations that the page skips, more than leave a list at once: it verifies nothing, and removes nothing unless another walk skips the same. Null: none.';
 comment on column etl.pages.last_key is 'Key of the last item that reports its block, in a list ordered by block: with bottom, where the next page goes on. Null: none.';
 comment on column etl.pages.bytes is 'Size of the body on the wire, in bytes, compressed if it was.';

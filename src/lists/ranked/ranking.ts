@@ -222,8 +222,18 @@ async function publish(
       order by key
     ), published as (
       insert into etl.rankings (walk_id, feed, as_of, published_at, items, walks, still_moving)
-      select ${walk_id}::bigint, ${feed}, least(coalesce(min(started_at), ${started_at}::timestamptz), now()),
-             now(), count(*), ${walks}::int, ${moved}
+      select ${walk_id}::bigint, ${feed}, least(
+               coalesce(min(started_at), ${started_at}::timestamptz),
+               -- A worker's clock may be fast.
+               (
+                 select min((
+                   select fetched_at from etl.pages where pages.walk_id = seen.walk_id and sequence = 0
+                 ))
+                 from (
+                   select walk_id from observation union select ${walk_id}::bigint
+                 ) as seen
+               )
+             ), now(), count(*), ${walks}::int, ${moved}
       from observation
     )
     delete from etl.ranking_entries
