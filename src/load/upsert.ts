@@ -23,9 +23,9 @@ const keepsRemoval = (column: string) =>
 
 /**
  * Brings `rows` into `table`: new ones are added, and those that differ are changed by the rule unless a newer
- * page has written them (promise 7), without their `place` if that is a column. Equal rows are not touched (promise 3): no dead tuple, and
- * `updated_at` and `page_id` stay. `rows` hold one row per key, all with the same columns, among
- * them `page_id`. One JSON parameter beats a VALUES list by half and drizzle's builder fourfold.
+ * page has written them (promise 7). A stored row without its `place`, a column, is changed by an older page too.
+ * Equal rows are not touched (promise 3): no dead tuple, and `updated_at` and `page_id` stay. `rows` hold one row
+ * per key, all with the same columns, among them `page_id`. One JSON parameter beats a VALUES list by half and drizzle's builder fourfold.
  */
 export async function upsert(
   tx: Transaction,

@@ -31,7 +31,10 @@ export interface PageOrder {
   readonly borders: PageBorders;
   /** Items whose positions other evidence confirms; none: nothing shows that the page belongs where it was requested. */
   readonly inOrder: readonly PlacedItem[];
-  /** The other items: they are stored, but bound nothing. `height`: the block that the item names, which may be right; null: none, or it repeats one above. */
+  /**
+   * The other items: they are stored, but bound nothing. `height`: the block that the item names, which may be right;
+   * null: none, or no page above confirms it.
+   */
   readonly others: readonly { readonly index: number; readonly height: number | null }[];
   /** Whether the next page can be compared with this page's last item. */
   readonly leadsOn: boolean;
