@@ -41,16 +41,19 @@ export function judgePage(page: ServedPage, { walk, reader, step }: RecheckConte
   const list = reader.operation.order;
   const borders = list === null ? null : bordersOf(list, envelope, step);
   const places = list === null ? [] : reportedPlaces(list, envelope.items);
-  const order = borders === null ? null : judgeOrder(places, borders);
+  const listed = borders === null ? null : judgeOrder(places, borders);
   const named = namedBy(list, step.cursor);
   // Whether it lacks the item that the list's own cursor names.
   const isOther = borders !== null && lacksEntry(places, borders) && named !== null;
   const isUnread = isOther && mayListEntry(places, borders);
   const emptyRun = facts.items === 0 ? step.emptyRun + 1 : 0;
+  const arrival = judgeArrival(walk.scope, step, listed, facts.items);
+  // Nothing confirms a number of a page that may be anywhere.
+  const order = listed !== null && missedEntry({ end: arrival }) ? withoutPlace(listed) : listed;
   // An empty page has no time: it neither ends a walk at `since`, nor changes how old the page before is.
   const isPast = facts.items === 0 ? step.isOlder : isOlder(order, walk.scope.since);
   const end =
-    judgeArrival(walk.scope, step, order, facts.items) ??
+    arrival ??
     judgeProgress(walk.scope, {
       cursor_in: facts.cursor_in,
       cursor_out: facts.cursor_out,

@@ -143,14 +143,20 @@ test.each([
   },
 );
 
+const late = { block: 100, id: 2 ** 30, fee: '1' };
+const farAbove = 999_999_999_999;
+
 test.each([
-  ['keeps the block that is known of it', null, { block: 100, extra: null }],
+  ['keeps the block that is known of it', null, 100, farAbove, { block: 100, extra: null }],
   [
     'gets none if it is new',
-    { block: 100, id: 2 ** 30, fee: '1' },
-    { block: null, extra: { 'block_number (out of order)': 999_999_999_999 } },
+    late,
+    100,
+    farAbove,
+    { block: null, extra: { 'block_number (out of order)': farAbove } },
   ],
-])('an item above the position where a walk enters %s', async (_, late, stored) => {
+  ['keeps the known blocks of those below it', null, 95, 101, { block: 95, extra: null }],
+])('an item above the position where a walk enters %s', async (_, added, block, first, stored) => {
   const list = await keepLists({ operations: oneEach(1, 200) });
   const database = await freshDatabase();
   const settings = { chains: [plainChain], operations: ['user-operations'], pageSize: 10 };
@@ -169,10 +175,13 @@ test.each([
     ],
   );
   await walkOn(engine, above, 100);
-  if (late !== null) list.operations = [...list.operations, late];
-  list.lie = ({ items: [first, ...others], ...page }, { cursor }) =>
+  if (added !== null) list.operations = [...list.operations, added];
+  list.lie = ({ items, ...page }, { cursor }) =>
     cursor === `100,${key}`
-      ? { ...page, items: [{ ...first, block_number: '999999999999' }, ...others] }
+      ? {
+          ...page,
+          items: items.map((item, index) => ({ ...item, block_number: String(first - index) })),
+        }
       : null;
 
   const entering = await claim(engine, run);
@@ -182,7 +191,7 @@ test.each([
   expect(
     await database.query(
       'select block_number::int as block, extra from explorer.user_operations where hash = $1',
-      [hashOf(late?.id ?? 100)],
+      [hashOf(added?.id ?? block)],
     ),
   ).toEqual([stored]);
 });
