@@ -99,36 +99,42 @@ test('a hand-off waits for one below it that is in progress, and ends there', as
   expect(await above).toBe(290);
 });
 
+/** A list of 200 operations, the walk from its head, and one that is to enter it at block 100. */
+async function openPair() {
+  const list = await keepLists({ operations: oneEach(1, 200) });
+  const database = await freshDatabase();
+  const settings = { chains: [plainChain], operations: ['user-operations'], pageSize: 10 };
+  const engine = await openContender(database, { url: list.url, ...settings });
+  const run = await beginRun(engine, lane, {});
+  const above = await claim(engine, run);
+  if (above === null) throw new Error('the run has no walk');
+  const key = `0x${'f'.repeat(64)}`;
+  await database.query(
+    `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, cursor, from_head)
+     values (10, 'user-operations', 'backfill', $1, 'newest-first', $2, $3, false)`,
+    [
+      run.id,
+      { entry: { height: 100, key }, remainder_of: above.id },
+      { page_token: `100,${key}`, page_size: 10 },
+    ],
+  );
+  return { list, database, engine, run, above, key };
+}
+
 test.each([
   ['', 10],
   [' with a page of one item', 1],
 ])(
   'an end above a walk that is handed off later%s covers nothing below its last item',
   async (_, items) => {
-    const list = await keepLists({ operations: oneEach(1, 200) });
-    const database = await freshDatabase();
-    const settings = { chains: [plainChain], operations: ['user-operations'], pageSize: 10 };
-    const engine = await openContender(database, { url: list.url, ...settings });
-    const run = await beginRun(engine, lane, {});
-    const first = await claim(engine, run);
-    if (first === null) throw new Error('the run has no walk');
-    const key = `0x${'f'.repeat(64)}`;
-    await database.query(
-      `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, cursor, from_head)
-     values (10, 'user-operations', 'backfill', $1, 'newest-first', $2, $3, false)`,
-      [
-        run.id,
-        { entry: { height: 100, key }, remainder_of: first.id },
-        { page_token: `100,${key}`, page_size: 10 },
-      ],
-    );
+    const { list, engine, run, above, key } = await openPair();
     list.lie = (page, { cursor }) => {
       if (cursor === `180,${hashOf(180)}`) return { ...page, next_page_params: null };
       if (cursor !== `100,${key}`) return null;
       const next = { page_token: `${100 - items},${hashOf(100 - items)}` };
       return { ...page, items: page.items.slice(0, items), next_page_params: next };
     };
-    await walkOn(engine, first, 100);
+    await walkOn(engine, above, 100);
 
     const below = await claim(engine, run);
     if (below === null) throw new Error('the run has no second walk');
@@ -157,23 +163,7 @@ test.each([
   ],
   ['keeps the known blocks of those below it', null, 95, 101, { block: 95, extra: null }],
 ])('an item above the position where a walk enters %s', async (_, added, block, first, stored) => {
-  const list = await keepLists({ operations: oneEach(1, 200) });
-  const database = await freshDatabase();
-  const settings = { chains: [plainChain], operations: ['user-operations'], pageSize: 10 };
-  const engine = await openContender(database, { url: list.url, ...settings });
-  const run = await beginRun(engine, lane, {});
-  const above = await claim(engine, run);
-  if (above === null) throw new Error('the run has no walk');
-  const key = `0x${'f'.repeat(64)}`;
-  await database.query(
-    `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, cursor, from_head)
-     values (10, 'user-operations', 'backfill', $1, 'newest-first', $2, $3, false)`,
-    [
-      run.id,
-      { entry: { height: 100, key }, remainder_of: above.id },
-      { page_token: `100,${key}`, page_size: 10 },
-    ],
-  );
+  const { list, database, engine, run, above, key } = await openPair();
   await walkOn(engine, above, 100);
   if (added !== null) list.operations = [...list.operations, added];
   list.lie = ({ items, ...page }, { cursor }) =>

@@ -170,6 +170,15 @@ describe('a page of a list that is newest first', () => {
     expect(judgeOrder(page.with(5, wrong), spaced).others).toEqual([{ index: 5, ...wrong }]);
   });
 
+  test('does not place an item above the requested position that no page above confirms', () => {
+    const first = { ...borders, previousLast: null };
+    const judged = judgeOrder([found(1004, { height: 1015 }), ...page.slice(0, 5)], first);
+
+    expect(judged.others).toEqual([{ index: 0, height: null }]);
+    expect(misplacedIn(judged)).toEqual([0]);
+    expect(judged.inOrder).toHaveLength(5);
+  });
+
   test('of a list by number may repeat a number only if the next one follows', () => {
     const numbered = page.map((place) => ({ ...place, key: String(place.height) }));
     const ten = { height: 1010, key: '1010' };
