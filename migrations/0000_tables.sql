@@ -664,6 +664,7 @@ CREATE TABLE "etl"."walks" (
 	"empty_run" integer DEFAULT 0 NOT NULL,
 	"is_older" boolean DEFAULT false NOT NULL,
 	"started_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"as_of" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"finished_at" timestamp with time zone
 );
@@ -798,6 +799,7 @@ CREATE INDEX "walks_run" ON "etl"."walks" USING btree ("run_id","state");--> sta
 CREATE INDEX "walks_batch" ON "etl"."walks" USING btree ("batch","feed");--> statement-breakpoint
 CREATE INDEX "walks_feed" ON "etl"."walks" USING btree ("feed","id");--> statement-breakpoint
 CREATE INDEX "walks_started" ON "etl"."walks" USING btree ("feed","started_at");--> statement-breakpoint
+CREATE INDEX "walks_as_of" ON "etl"."walks" USING btree ("feed","as_of");--> statement-breakpoint
 CREATE INDEX "walks_top" ON "etl"."walks" USING btree ("feed","top");--> statement-breakpoint
 CREATE INDEX "walks_finished" ON "etl"."walks" USING btree ("finished_at");--> statement-breakpoint
 CREATE INDEX "walks_to_end" ON "etl"."walks" USING btree ("feed","bottom","id") WHERE state = 'finished' and reason is null;--> statement-breakpoint

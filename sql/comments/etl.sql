@@ -285,6 +285,7 @@ comment on column etl.walks.archived_bytes is 'Bytes of its pages in etl.raw_pag
 comment on column etl.walks.credits is 'What its pages cost of the key''s credits.';
 comment on column etl.walks.empty_run is 'Empty pages in a row at the checkpoint; 100 end the walk.';
 comment on column etl.walks.is_older is 'Whether all items of the page before the checkpoint are older than since: a second such page ends the walk.';
-comment on column etl.walks.started_at is 'When the walk was begun.';
+comment on column etl.walks.started_at is 'When the walk was begun, by the worker''s clock.';
+comment on column etl.walks.as_of is 'The same, or by the database''s clock if that is behind: no page of it was requested before.';
 comment on column etl.walks.updated_at is 'When the checkpoint last moved, or the worker gave the walk up.';
 comment on column etl.walks.finished_at is 'When the walk ended. Null: it is running.';

@@ -102,8 +102,8 @@ interface WalkIdentity<Walk extends Scope> {
 
 /** A walk as a page of it is committed. */
 export interface WalkContext<Walk extends Scope = Scope> extends WalkIdentity<Walk> {
-  /** ISO 8601, by the worker's clock. */
-  readonly started_at: string;
+  /** ISO 8601: no page of it was requested before. */
+  readonly as_of: string;
   /** The stop height; null: the list's end. */
   readonly floor: number | null;
   readonly page_id: number;

@@ -139,9 +139,7 @@ const deleteWalks = (tx: Transaction, ids: readonly number[]) =>
       select feed, lane, sum(pages), sum(credits),
              coalesce(sum(items) filter (where cuts = 0 and top > bottom), 0),
              coalesce(sum(top - bottom) filter (where cuts = 0 and top > bottom), 0),
-             range_agg(verified), min(least(started_at, (
-               select fetched_at from etl.pages where walk_id = gone.id and sequence = 0
-             ))), max(started_at)
+             range_agg(verified), min(as_of), max(as_of)
       from gone
       group by feed, lane
       on conflict (feed, lane) do update

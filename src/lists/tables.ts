@@ -117,6 +117,7 @@ export const walks = etlSchema.table(
     empty_run: int4('empty_run').notNull().default(0),
     is_older: boolean('is_older').notNull().default(false),
     started_at: instant('started_at').notNull().defaultNow(),
+    as_of: instant('as_of').notNull().defaultNow(),
     updated_at: instant('updated_at').notNull().defaultNow(),
     finished_at: instant('finished_at'),
   },
@@ -130,6 +131,7 @@ export const walks = etlSchema.table(
     index('walks_feed').on(table.feed, table.id),
     // What is due is judged by the walks of the last days, lateness by those above a page.
     index('walks_started').on(table.feed, table.started_at),
+    index('walks_as_of').on(table.feed, table.as_of),
     index('walks_top').on(table.feed, table.top),
     // The next indexes change when a walk begins or ends: no checkpoint updates them.
     index('walks_finished').on(table.finished_at),

@@ -183,7 +183,7 @@ export async function concludeWalk(
 
 const contextOf = (walk: WalkRow, page: PageEvidence) => ({
   ...identityOf(walk),
-  started_at: walk.started_at,
+  as_of: walk.as_of,
   floor: walk.floor,
   ...page,
 });

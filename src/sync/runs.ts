@@ -259,11 +259,11 @@ const beginWalk = (
   at: Date,
 ) =>
   execute(tx).value(heldWalkShape)`
-    insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, floor, depth_ms, cursor, from_head, started_at)
+    insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, floor, depth_ms, cursor, from_head, started_at, as_of)
     values (${run.chain_id}, ${run.operation}, ${run.lane}, ${run.id},
             ${operations[run.operation].kind},
             ${JSON.stringify(scope)}::jsonb, ${floor}::bigint, ${depthMs ?? null}::bigint,
-            ${cursor === null ? null : JSON.stringify(cursor)}::jsonb, ${cursor === null}, ${at.toISOString()}::timestamptz)
+            ${cursor === null ? null : JSON.stringify(cursor)}::jsonb, ${cursor === null}, ${at.toISOString()}::timestamptz, least(${at.toISOString()}::timestamptz, now()))
     returning to_jsonb(walks) || jsonb_build_object('incarnation', etl.incarnation()) as walk
   `;
 

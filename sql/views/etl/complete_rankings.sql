@@ -1,7 +1,7 @@
 create or replace view etl.complete_rankings as
-select feeds.feed, items, as_of, coalesce(least(started_at, published_at), as_of) as newest_as_of
+select feeds.feed, items, as_of, coalesce(began_at, as_of) as newest_as_of
 from etl.feeds, lateral (
-  select rankings.*, started_at
+  select rankings.*, walks.as_of as began_at
   from etl.rankings
   left join etl.walks on walks.id = walk_id
   where rankings.feed = feeds.feed

@@ -178,7 +178,7 @@ async function noteLateArrivals(
       where at <@ (select range_agg(verified) from etl.coverage where feed = ${walk.feed})
     )
     insert into etl.late_arrivals (chain_id, operation, key, height, timestamp, seen_at, page_id)
-    select chain_id, ${list.name}, late_key, at, time, least(${walk.started_at}::timestamptz, now()), ${walk.page_id}
+    select chain_id, ${list.name}, late_key, at, time, ${walk.as_of}::timestamptz, ${walk.page_id}
     from ${table} join late on late_key = ${key}
     where chain_id = ${walk.chain_id}
       and ${hasKey(

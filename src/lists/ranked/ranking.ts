@@ -134,7 +134,7 @@ const countsFor = ({ run_id, walk_id }: WalkContext): SQL =>
 function observed(list: RankedOperation, walk: WalkContext, moved: boolean): SQL {
   const { table, key, total } = namesOf(list);
   return sql`met as materialized (
-    select distinct on (key) key, walk_id, started_at, position, total,
+    select distinct on (key) key, walk_id, as_of, position, total,
            count(*) over (partition by key) as times
     from etl.ranking_entries
     join etl.walks on walks.id = walk_id
@@ -177,7 +177,7 @@ async function publish(
   walk: WalkContext,
   { walks, moved, has_quarantined }: Conclusion,
 ): Promise<void> {
-  const { chain_id, page_id, walk_id, feed, started_at } = walk;
+  const { chain_id, page_id, walk_id, feed, as_of } = walk;
   const { table, history, key, total } = namesOf(list);
   await tx.execute(sql`
     with ${observed(list, walk, moved)}, judged as (
@@ -222,18 +222,8 @@ async function publish(
       order by key
     ), published as (
       insert into etl.rankings (walk_id, feed, as_of, published_at, items, walks, still_moving)
-      select ${walk_id}::bigint, ${feed}, least(
-               coalesce(min(started_at), ${started_at}::timestamptz),
-               -- A worker's clock may be fast.
-               (
-                 select min((
-                   select fetched_at from etl.pages where pages.walk_id = seen.walk_id and sequence = 0
-                 ))
-                 from (
-                   select walk_id from observation union select ${walk_id}::bigint
-                 ) as seen
-               )
-             ), now(), count(*), ${walks}::int, ${moved}
+      select ${walk_id}::bigint, ${feed}, coalesce(min(as_of), ${as_of}::timestamptz),
+             now(), count(*), ${walks}::int, ${moved}
       from observation
     )
     delete from etl.ranking_entries

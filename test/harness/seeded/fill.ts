@@ -45,10 +45,10 @@ function walksOf(list: SeededList, lane: Lane, walks: Walks): string[] {
      select ${own}, '{}', ${at}, ${at} + interval '1 second'
      from generate_series(1, ${runs}) as n`,
     `insert into etl.walks (
-       chain_id, operation, lane, state, kind, run_id, revision, started_at, updated_at, finished_at,
+       chain_id, operation, lane, state, kind, run_id, revision, started_at, as_of, updated_at, finished_at,
        top, bottom, pages, items, ${Object.keys(columns).join(', ')}
      )
-     select ${own}, '${kind}', run.id, 2, ${at}, ${at} + interval '1 second', ${at} + interval '1 second',
+     select ${own}, '${kind}', run.id, 2, ${at}, ${at}, ${at} + interval '1 second', ${at} + interval '1 second',
             case when items > 0 then top end, case when items > 0 then bottom end,
             greatest(1, ceil(items / ${pageItems}::numeric)), items, ${Object.values(columns).join(', ')}
      from generate_series(1::bigint, ${count}) as n

@@ -24,7 +24,7 @@ function pageOf(page_id: number, items: readonly Item[], last: Item | null) {
     run_id: 1,
     chain_id: 10,
     feed: '10/user-operations',
-    started_at: new Date(0).toISOString(),
+    as_of: new Date(0).toISOString(),
     scope: {},
     floor: 1,
     page_id,

@@ -102,7 +102,7 @@ test('removed items lie within the range of a conclusive page, are few, and appe
                 run_id: 1,
                 chain_id: 10,
                 feed: '10/user-operations',
-                started_at: new Date(0).toISOString(),
+                as_of: new Date(0).toISOString(),
                 scope: {},
                 floor: null,
                 page_id: pageId,

@@ -123,7 +123,7 @@ async function endWalk(
       run_id,
       chain_id,
       feed: `${chain_id}/optimism-batch-blocks`,
-      started_at: new Date(0).toISOString(),
+      as_of: new Date(0).toISOString(),
       scope,
       floor: null,
       page_id,

@@ -25,9 +25,9 @@ async function quietYear() {
       from n, poll join etl.runs on runs.id = poll.run_id
     ), walks as (
       insert into etl.walks (id, chain_id, operation, lane, run_id, kind, scope, state, reason, cursor,
-        floor, depth_ms, verified, top, bottom, pages, items, credits, started_at, updated_at, finished_at)
+        floor, depth_ms, verified, top, bottom, pages, items, credits, started_at, as_of, updated_at, finished_at)
       select n.walk, chain_id, operation, lane, n.run, kind, scope, state, reason, cursor, floor, depth_ms,
-             verified, top, bottom, 1, items / pages, 20, started_at + n * interval '1 second',
+             verified, top, bottom, 1, items / pages, 20, started_at + n * interval '1 second', as_of,
              updated_at, finished_at + n * interval '1 second'
       from n, poll
     )

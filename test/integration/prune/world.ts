@@ -29,7 +29,8 @@ export function ledgerOf(database: OpenDatabase) {
     age: async (days: number) => {
       const by = `interval '${days} days'`;
       await query(`
-        update etl.walks set started_at = started_at - ${by}, finished_at = finished_at - ${by}
+        update etl.walks
+        set started_at = started_at - ${by}, as_of = as_of - ${by}, finished_at = finished_at - ${by}
         where state <> 'running';
         update etl.runs set opened_at = opened_at - ${by}, closed_at = closed_at - ${by}
         where state <> 'open';

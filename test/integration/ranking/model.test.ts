@@ -122,7 +122,7 @@ async function walkOnce(
       run_id: run,
       chain_id: chain,
       feed: `${chain}/factories`,
-      started_at: new Date(0).toISOString(),
+      as_of: new Date(0).toISOString(),
       scope: {},
       floor: null,
       page_id: id,

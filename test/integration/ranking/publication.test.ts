@@ -160,7 +160,7 @@ test('explorer.coverage and verify agree on the times of a ranking, and on an em
   await moving.sync({ pageSize }, () => {
     moving.clock.nowMs += stepMs;
   });
-  await moving.query(`update etl.walks set started_at = started_at + id * interval '1 minute'`);
+  await moving.query(`update etl.walks set as_of = as_of + id * interval '1 minute'`);
   const empty = await rankingWorld({}, factories);
   empty.service.isEmpty = true;
   await empty.sync({ pageSize });

@@ -9,23 +9,35 @@ import { reports } from '../status/reports.ts';
 
 const hourMs = 3_600_000;
 
+const early = `
+  select feed, newest_as_of > now() as is_newest_early,
+         as_of > (select min(fetched_at) from etl.pages where pages.feed = coverage.feed) as is_early
+  from explorer.coverage order by feed`;
+
 test('nothing is complete as of a time after its first page, although the clock of a worker is fast', async () => {
   const chain = { ...plainChain, userOperations: 60, factories: 20 };
   const run = { operations: ['user-operations', 'factories'] };
   const { sync, query } = await openCopy(chain, { run });
   await sync({ at: new Date(Date.now() + hourMs) });
 
-  expect(
-    await query(`
-      select feed, newest_as_of > now() as is_newest_early,
-             as_of > (select min(fetched_at) from etl.pages where pages.feed = coverage.feed) as is_early
-      from explorer.coverage order by feed`),
-  ).toEqual([
+  expect(await query(early)).toEqual([
     { feed: '10/factories', is_early: false, is_newest_early: false },
     { feed: '10/user-operations', is_early: false, is_newest_early: false },
   ]);
   const lags = await query(`select lag >= interval '0' as is_past from explorer.freshness`);
   expect(lags).toEqual([{ is_past: true }, { is_past: true }]);
+});
+
+test('what a fast clock and then a true one verify is complete as of the first of both', async () => {
+  const chain = { ...plainChain, userOperations: 60 };
+  const { sync, query } = await openCopy(chain, { run: { operations: ['user-operations'] } });
+  await sync({ at: new Date(Date.now() + hourMs) });
+  await sync({ at: new Date(), overlapMs: 24 * hourMs });
+
+  expect(await query('select count(*)::int as walks from etl.walks')).toEqual([{ walks: 2 }]);
+  expect(await query(early)).toEqual([
+    { feed: '10/user-operations', is_early: false, is_newest_early: false },
+  ]);
 });
 
 test('no late item is seen at a time that has not come', async () => {

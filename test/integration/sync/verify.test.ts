@@ -235,7 +235,7 @@ test.each([
 test('a covered range has the time of its oldest page, and in JSON of its newest', async () => {
   const { verify, query, documentOf } = await copied();
   await query(`
-    update etl.walks set started_at = '2026-01-02T03:04:05Z' where kind = 'newest-first';
+    update etl.walks set as_of = '2026-01-02T03:04:05Z' where kind = 'newest-first';
     update explorer.read_batches set walked_at = '2026-01-02T00:00:00Z' where batch_number = 2;
     update explorer.read_batches set walked_at = '2026-03-04T00:00:00Z' where batch_number <> 2`);
 
