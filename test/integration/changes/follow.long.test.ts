@@ -1,11 +1,8 @@
 import { expect, test } from 'vitest';
 import { follow } from './follow.ts';
 
-test.each([1, 2])(
-  'seed %i: a reader beside lanes that bring 100,000 operations has every row and every change',
-  async (seed) => {
-    const { lost, operations } = await follow({ seed, rows: 120_000 });
-    expect(lost).toEqual({});
-    expect(operations).toBeGreaterThan(100_000);
-  },
-);
+test('a reader beside lanes that bring 100,000 operations has every row and every change', async () => {
+  const { lost, operations } = await follow({ seed: 1, rows: 120_000 });
+  expect(lost).toEqual({});
+  expect(operations).toBeGreaterThan(100_000);
+});
