@@ -54,7 +54,7 @@ interface Answering {
 /** Serves tools on stdin and stdout. @returns once the client is gone, or at a signal */
 export async function serveMcp(options: McpOptions) {
   const { signal } = options;
-  const server = await serverOf(options);
+  const server = serverOf(options);
   const isGone = Promise.withResolvers<unknown>();
   for (const event of ['end', 'close']) process.stdin.once(event, isGone.resolve);
   signal.addEventListener('abort', isGone.resolve, { once: true });
@@ -64,19 +64,17 @@ export async function serveMcp(options: McpOptions) {
   await server.close();
 }
 
-async function serverOf({ pool, pageSize, timeoutMs, redact, signal }: McpOptions) {
+function serverOf({ pool, pageSize, timeoutMs, redact, signal }: McpOptions) {
   const version = packageVersion();
   const server = new McpServer({ name: 'explorer-etl', version }, { instructions });
-  const defined = await readPairs(pool, definitions, [], { timeoutMs, signal });
   const run =
     (text: string, values: readonly (string | null)[], rows = mostRows) =>
     (until: AbortSignal) =>
       answerAsJson(pool, { text, values }, { timeoutMs, limit: rows, signal: until });
   const answered = async ({ reads, chain, read }: Answering, until: AbortSignal) => {
     if (reads === undefined) return read(until);
-    const bounds = { timeoutMs, signal: until };
     // First: the rows may be newer than what is called complete, never older.
-    const lists = await readLists(pool, listsOf(reads, defined), chain, bounds);
+    const lists = await orNull(readLists(pool, reads, chain, { timeoutMs, signal: until }));
     return { ...(await read(until)), caution: cautionOf(lists), lists };
   };
   const add = <Input extends z.ZodObject>(
@@ -166,19 +164,20 @@ function listsOf(text: string, defined: ReadonlyMap<string, string>): readonly s
 /** Findings are null if they take longer than a statement may. */
 const listState = z.looseObject({ feed: z.string(), open_findings: z.int().nullable() });
 
-/** What is complete of these lists, as of when, and what is found in them. */
-async function readLists(
-  pool: Pool,
-  lists: readonly string[],
-  chain: number | undefined,
-  limits: Limits,
-) {
-  const values = [`{${lists.join()}}`, chain?.toString() ?? null];
-  const states = await readPairs(pool, coverage, values, limits);
-  const found = await readPairs(pool, findings, values, limits).catch((error: unknown) => {
+/** Null for what takes longer than a statement may: a user's own may be quick. */
+const orNull = <Value>(reading: Promise<Value>) =>
+  reading.catch((error: unknown) => {
     if (error instanceof StatementTimeoutError) return null;
     throw error;
   });
+
+/** What is complete of the lists that a statement reads, as of when, and what is found in them. */
+async function readLists(pool: Pool, text: string, chain: number | undefined, limits: Limits) {
+  // Each time: a view may be new.
+  const lists = listsOf(text, await readPairs(pool, definitions, [], limits));
+  const values = [`{${lists.join()}}`, chain?.toString() ?? null];
+  const states = await readPairs(pool, coverage, values, limits);
+  const found = await orNull(readPairs(pool, findings, values, limits));
   const none = `{"open_findings":${found === null ? 'null' : '0'}}`;
   return [...states].map(([feed, state]) =>
     listState.parse({ feed, ...JSON.parse(state), ...JSON.parse(found?.get(feed) ?? none) }),
@@ -186,7 +185,8 @@ async function readLists(
 }
 
 /** What to say beside the numbers of an answer; null: nothing is open. */
-function cautionOf(lists: readonly z.infer<typeof listState>[]): string | null {
+function cautionOf(lists: readonly z.infer<typeof listState>[] | null): string | null {
+  if (lists === null) return 'Not known what is complete: that takes longer than --timeout.';
   if (lists.length === 0) return 'No list that this reads is mirrored here.';
   const open = lists.filter(({ open_findings: count }) => count !== 0);
   const feeds = open.map(({ feed, open_findings: count }) => `${feed} (${count ?? 'unknown'})`);

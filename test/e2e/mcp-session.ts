@@ -43,6 +43,7 @@ const answerShape = z.looseObject({
         polled_at: z.string(),
       }),
     )
+    .nullable()
     .default([]),
 });
 const resultShape = z.looseObject({
@@ -81,4 +82,4 @@ export async function openSession(url: string, flags: readonly string[] = []) {
   };
 }
 
-export const feedsOf = ({ lists }: z.infer<typeof answerShape>) => lists.map(({ feed }) => feed);
+export const feedsOf = ({ lists }: z.infer<typeof answerShape>) => lists?.map(({ feed }) => feed);

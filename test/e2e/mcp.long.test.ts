@@ -44,15 +44,34 @@ test('a statement ends in the database when the client cancels its call, or leav
 });
 
 test('findings that take longer than --timeout are unknown, and the answer says so', async () => {
+  const [{ definition }] = await database.query(
+    `select pg_get_functiondef('etl.all_findings'::regproc) as definition`,
+  );
+  onTestFinished(() => database.query(definition).then(undefined));
+  await database.query(definition.replace('begin\n', 'begin perform pg_sleep(3600);\n'));
   // Other statements take less.
   const { answer } = await openSession(database.url, ['--timeout', '10s']);
-  const locker = await database.pool.connect();
-  onTestFinished(() => locker.release(true));
-  await locker.query('begin; lock table etl.drift in access exclusive mode');
   const count = await answer('query', { sql: 'select count(*) from explorer.user_operations' });
   expect(count).toMatchObject({ rows: [[50]], lists: [{ open_findings: null }] });
-  expect(count.lists[0]?.complete).toHaveLength(1);
+  expect(count.lists?.[0]?.complete).toHaveLength(1);
   expect(count.caution).toMatch(/10\/user-operations \(unknown\)/u);
+});
+
+test('a quick statement is answered although what is complete takes longer than --timeout', async () => {
+  const { answer } = await openSession(database.url, ['--timeout', '5s']);
+  const locker = await database.pool.connect();
+  onTestFinished(() => locker.release(true));
+  await locker.query('begin; lock table etl.coverage in access exclusive mode');
+  const count = await answer('query', { sql: 'select count(*) from explorer.user_operations' });
+  expect(count).toMatchObject({ rows: [[50]], lists: null });
+  expect(count.caution).toMatch(/^Not known what is complete/u);
+});
+
+test('a view that is made while a client is connected has the lists behind it', async () => {
+  const { answer } = await openSession(database.url);
+  await database.query('create view public.later as select hash from explorer.user_operations');
+  const sql = 'select count(*) from explorer.factories, public.later';
+  expect(feedsOf(await answer('query', { sql }))).toEqual(['10/factories', '10/user-operations']);
 });
 
 test('an analyst reads all but the status, with the state of the lists', async () => {

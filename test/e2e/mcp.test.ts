@@ -32,7 +32,7 @@ test('a client calls ten times, and each answer says what is complete of the lis
   expect(senders.rows).toHaveLength(3);
   expect(feedsOf(senders)).toEqual(['10/user-operations']);
   expect(senders.caution).toMatch(/^Not verified complete.* 10\/user-operations \(1\)\.$/u);
-  expect(senders.lists[0]).toMatchObject({
+  expect(senders.lists?.[0]).toMatchObject({
     open_findings: 1,
     complete: [{ unit: 'blocks' }],
     findings: [
