@@ -17,7 +17,7 @@ export interface Source extends Statement {
   readonly isPartitioned: boolean;
   /** Whether the statement reads this part of the relation: a chain and day. */
   readonly covers: (part: string) => boolean;
-  /** Reads each part with its rows and latest change, in µs; null: rows of the relation can change unnoticed. */
+  /** Reads each part with its rows and latest change, in µs and as text; null: rows of the relation can change unnoticed. */
   readonly counted: string | null;
 }
 
@@ -88,7 +88,8 @@ export async function relationSources(
           and ($3::date is null or ${time} < ($3::date + 1)::timestamp at time zone 'UTC')))
         and ($4::text[] is null or ${path} = any($4))`;
     const text = `select ${isPartitioned ? `${path}, ` : ''}${fields}${natives}${from} order by ${chain}, ${time}`;
-    const counted = `select ${path}, count(*), extract(epoch from max(r.updated_at)) * 1000000${from} group by 1`;
+    const latest = 'max(r.updated_at)';
+    const counted = `select ${path}, count(*), extract(epoch from ${latest}) * 1000000, ${latest}${from} group by 1`;
     return { name, isPartitioned, text, values, covers, counted: tracked ? counted : null };
   });
 }
@@ -168,11 +169,13 @@ async function changedPart(source: Source, target: Sink, contents: Contents): Pr
   const changed = new Set([...held.keys()].filter(covers));
   const bounds = { timeoutMs: 0, limit: null, signal: target.signal };
   for await (const { rows } of readAnswer(target.pool, { text: counted, values }, bounds)) {
-    for (const [part, count, changedAt] of rows) {
+    for (const [part, count, changedAt, latest] of rows) {
       const file = held.get(String(part));
       const isSame =
         file?.rows === Number(count) &&
         Number(changedAt) < file.until &&
+        // An older copy that was restored has an earlier one.
+        latest === file.latest &&
         file.columns === columnsOf(source, target, String(part));
       changed[isSame ? 'delete' : 'add'](String(part));
     }
@@ -213,6 +216,7 @@ export async function exportSource(
     // Parquet readers take the chain from the path, and refuse it in the file as well.
     const isInFile = (_value: unknown, at: number) =>
       !isPartitioned || (at > 0 && (ending === 'csv' || columns[at]?.name !== 'chain_id'));
+    const place = columns.findIndex(({ name: column }) => column === 'updated_at');
     const byPart = Map.groupBy(rows, (row) => (isPartitioned && row[0]) || '.');
     // A source that is one file has it even without rows.
     if (!isPartitioned) byPart.set('.', [...rows]);
@@ -224,8 +228,11 @@ export async function exportSource(
         [current, writer] = [part, open(path, columns.filter(isInFile))];
       }
       await writer.write(ofFile.map((row) => row.filter(isInFile)));
-      const before = parts.get(part)?.rows ?? 0;
-      const file = { rows: before + ofFile.length, until: moment.until };
+      const before = parts.get(part) ?? { rows: 0, latest: '' };
+      const changes = ofFile.map((row) => row[place] ?? '');
+      // As texts of one time zone they are in order, too.
+      const latest = changes.reduce((a, b) => (a > b ? a : b), before.latest);
+      const file = { rows: before.rows + ofFile.length, until: moment.until, latest };
       parts.set(part, { ...file, columns: columnsOf(source, target, part) });
     }
     rowCount += rows.length;

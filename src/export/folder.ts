@@ -10,8 +10,9 @@ import { ExportError } from './parquet.ts';
 const mark = '.explorer-etl-export';
 const ours = new Set([mark, 'data.parquet', 'data.csv']);
 
-/** What a file holds: rows of a relation as of a bound of `explorer.changes_until()`, in µs, in these columns. */
-const holding = z.object({ rows: z.int(), until: z.number(), columns: z.string() });
+const known = z.string().default('');
+/** What a file holds: rows as of a bound of `explorer.changes_until()`, in µs, their columns and latest change. */
+const holding = z.object({ rows: z.int(), until: z.number(), columns: known, latest: known });
 export type Holding = z.infer<typeof holding>;
 
 /** By relation, then by the part of it that a file holds, such as `chain_id=10/day=2026-01-01`. */
@@ -27,7 +28,7 @@ export interface Written {
 }
 
 /** Of a file that an export was killed before it deleted or noted: nothing equals it. */
-const unknown: Holding = { rows: -1, until: 0, columns: '' };
+const unknown: Holding = { rows: -1, until: 0, columns: '', latest: '' };
 
 /** The contents of an exported folder, as far as files are there: what is missing is exported again. */
 export function contentsOf(folder: string): Contents {

@@ -131,6 +131,22 @@ test('--changed exports again what was written from another database', async () 
   expect(await fees()).toEqual(['10/01: 3', '10/02: 3', '8453/01: 3', '8453/02: 3']);
 });
 
+// A backup that is restored into the same database, or a snapshot of the server's disk: work goes on in it.
+test('--changed exports again what is newer than an older copy that was restored', async () => {
+  const { lake, change, fees, publish, database } = await days(3);
+  await database.query('create table public.backup as table explorer.user_operations');
+  await change(2, `${dayOf(2)} and chain_id = 10`);
+  await publish();
+  await lake.exported(exportChanges);
+
+  await database.query('truncate explorer.user_operations');
+  await database.query('insert into explorer.user_operations table public.backup');
+  await publish();
+  expect((await lake.exported(exportChanges)).get('user_operations')).toMatchObject({ files: 1 });
+
+  expect(new Set((await fees()).map((day) => day.split(' ')[1]))).toEqual(new Set(['1']));
+});
+
 test("--changed exports again what was written with other columns or in another currency's units", async () => {
   const { lake, publish, database } = await days(1);
   await database.query(
