@@ -38,7 +38,9 @@ export async function readCredits(db: Database): Promise<{ at: Date; keys: KeyCr
            coalesce(json_agg(json_build_object(
              'spent', spent,
              'limit', daily_credits,
-             'left', least(daily_credits - spent, remaining),
+             -- What a 402 says is newer than the last balance.
+             'left', case when is_paused and pause_class = 'out-of-credits' then 0
+                          else least(daily_credits - spent, remaining) end,
              'paused_until', case when is_paused then paused_until end,
              'failure', case when is_paused or is_refused then pause_class end,
              'reason', case when is_paused or is_refused then pause_reason end,

@@ -205,14 +205,14 @@ const rules = {
     sentence: (feed, facts) =>
       feed.failure === 'daily-limit'
         ? withoutCause(reasonIn(feed))
-        : `The key is out of credits${waitText(feed, facts)}.`,
+        : waitText(feed, facts, 'out of credits'),
     advice: ({ failure }) => (failure === 'daily-limit' ? failures[failure].advice : null),
     command: 'explorer-etl plan',
   },
   throttled: {
     blocks: true,
     is: (feed) => isWaiting(feed) && !isOutOfCredits(feed),
-    sentence: (feed, facts) => `The key is throttled${waitText(feed, facts)}.`,
+    sentence: (feed, facts) => waitText(feed, facts, 'throttled'),
     advice: () => failures.throttled.advice,
   },
   'source-silent': {

@@ -77,7 +77,7 @@ export const maintenanceText = ({ maintenance, at }: OverallFacts): string =>
     .join(' ');
 
 /** Until when the explorer takes no request of the key, and the next try if that is earlier, which tests the pause. */
-export function waitText(feed: FeedStatus, facts: OverallFacts): string {
+export function waitText(feed: FeedStatus, facts: OverallFacts, what: string): string {
   const { feeds, credits, at } = facts;
   const those = feeds.filter((one) => isWaiting(one) && one.failure === feed.failure);
   const paused = credits.keys.filter(({ failure }) => failure === feed.failure);
@@ -86,7 +86,9 @@ export function waitText(feed: FeedStatus, facts: OverallFacts): string {
   const next = earliest(waiting.map(({ until }) => until));
   const end = earliest(paused.map(({ paused_until }) => paused_until)) ?? next;
   const isTested = next !== null && end !== null && Date.parse(next) < Date.parse(end);
-  return `${untilText(end, at)}${isTested ? `; ${nextTryText(next, facts)}` : ''}`;
+  // The wait is over, and nothing has requested since.
+  if (end === null) return `The key was ${what} when it was last used.`;
+  return `The key is ${what}${untilText(end, at)}${isTested ? `; ${nextTryText(next, facts)}` : ''}.`;
 }
 
 /** Whose key the explorer refuses. */
