@@ -368,7 +368,8 @@ function leftOf(requests: Estimate, lanes: readonly LaneStatus[], at: Date): Fee
     ({ lane, state }) => lane === 'backfill' && (state === 'running' || state === 'quiet'),
   );
   const pace = reading?.pages_per_second ?? 0;
-  const ends_in_s = left === null || pace === 0 ? null : Math.round(left / pace);
+  // Of known history that is read again, nothing is left.
+  const ends_in_s = left === null || left === 0 || pace === 0 ? null : Math.round(left / pace);
   return {
     requests,
     ends_in_s,

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { resetFeed } from '../../../src/sync/forget.ts';
 import { oneEach } from '../../harness/kept.ts';
-import { openCopy, plainChain } from '../../harness/sync.ts';
+import { eventually } from '../../harness/process.ts';
+import { openCopied, openCopy, plainChain } from '../../harness/sync.ts';
 import { lyingList, reversed } from '../sync/lying-list.ts';
 import { reports } from '../status/reports.ts';
 
@@ -118,6 +119,27 @@ test('a list of which nothing was read is a gap, and an empty one is none', asyn
   expect(await query('select feed, from_block, unit from explorer.gaps')).toEqual([
     { feed: '10/user-operations', from_block: null, unit: 'blocks' },
   ]);
+});
+
+test('no end is foretold of a history that is read again', async () => {
+  const chain = { ...plainChain, userOperations: 2_000 };
+  const run = { operations: ['user-operations'] };
+  const { sync, database } = await openCopied(chain, { run, latencyMs: 50 });
+  const { status } = reports(database);
+  const stop = new AbortController();
+  const again = sync({ again: true, signal: stop.signal });
+  const { feeds, reasons } = await eventually('pages of it', async () => {
+    const now = await status();
+    const isPaced = now.feeds.some(({ lanes }) =>
+      lanes.some(({ state, pages_per_second: pace }) => state === 'running' && (pace ?? 0) > 0),
+    );
+    return isPaced && now;
+  });
+  stop.abort();
+  await again;
+
+  expect(feeds).toMatchObject([{ left: { ends_in_s: null, ends_at: null } }]);
+  expect(reasons.map(({ sentence }) => sentence)).toContain('Reading history of 1 feed.');
 });
 
 test('a poll that met disorder concludes what its other pages show, and its reason says so', async () => {
