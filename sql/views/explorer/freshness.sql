@@ -2,7 +2,7 @@ create or replace view explorer.freshness as
 select feeds.chain_id, feeds.operation, feeds.feed,
        newest.height as newest_block,
        newest.timestamp as newest_at,
-       now() - newest.timestamp as lag,
+       greatest(now() - newest.timestamp, interval '0') as lag,
        feeds.last_success_at,
        case kind when 'numbered' then covered.covered_to
                  else (
@@ -76,7 +76,7 @@ comment on column explorer.freshness.operation is 'Name of the operation.';
 comment on column explorer.freshness.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column explorer.freshness.newest_block is 'Block, or batch, of the newest item. Null: there is none, or the list is a ranking.';
 comment on column explorer.freshness.newest_at is 'Time of that item, UTC, or of the next one if its neighbours contradict it; of a ranking when it was read. Null: not reported.';
-comment on column explorer.freshness.lag is 'How long ago that was. A chain on which nothing happens lags behind though all of it is there: see looked_at.';
+comment on column explorer.freshness.lag is 'How long ago that was; 0: it has not come. A chain on which nothing happens lags, though all of it is there: see looked_at.';
 comment on column explorer.freshness.last_success_at is 'When a run of the feed last finished. Null: never.';
 comment on column explorer.freshness.covered_to is 'Highest block that is verified complete, or highest batch that is settled and has no finding. Null: none, or the list is a ranking.';
 comment on column explorer.freshness.unit is 'What is counted: blocks, or batches. ranking: a list that is read whole each time.';

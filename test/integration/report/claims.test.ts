@@ -41,6 +41,22 @@ test('what a fast clock and then a true one verify is complete as of the first o
   ]);
 });
 
+test('a newest item of a time that has not come lags behind by nothing', async () => {
+  const chain = { ...plainChain, userOperations: 60 };
+  const copy = await openCopy(chain, { run: { operations: ['user-operations'] } });
+  const timestamp = new Date(Date.now() + 2 * hourMs).toISOString();
+  copy.served.alter = (page) => ({
+    ...page,
+    items: page.items.map((item, place) => (place === 0 ? { ...item, timestamp } : item)),
+  });
+  await copy.sync();
+
+  const lags = `select newest_at > now() as is_early, lag < interval '0' as is_early_too from explorer.freshness`;
+  expect(await copy.query(lags)).toEqual([{ is_early: true, is_early_too: false }]);
+  const { feeds } = await reports(copy.database).status();
+  expect(feeds.map(({ lag_s }) => lag_s)).toEqual([0]);
+});
+
 test('no late item is seen at a time that has not come', async () => {
   const { list, sync, query } = await lyingList();
   await sync();
