@@ -119,7 +119,9 @@ export function readingText(reading: readonly FeedStatus[], at: Date): string {
   const ends = reading.map(({ left }) => left.ends_at);
   // Unknown if one feed's is.
   const until = ends.includes(null) ? null : latest(ends);
-  return `Reading history of ${counted(reading.length, 'feed')}${untilText(until, at, 'about ')}.`;
+  const isBound = until !== null && reading.some(({ left }) => left.requests.likely === null);
+  const when = isBound ? `${untilText(until, at)} at most` : untilText(until, at, 'about ');
+  return `Reading history of ${counted(reading.length, 'feed')}${when}.`;
 }
 
 /** How long no new item has come. */

@@ -11,7 +11,9 @@ import { RunTable } from './runs.tsx';
 function factsOf(feed: FeedStatus, now: string): readonly Fact[] {
   const { newest_item: newest, poll, left, unit, quarantined, schema_drift: drift } = feed;
   const { top = null, bottom = null } = feed.progress.reached ?? {};
-  const requests = left.requests.likely ?? left.requests.least;
+  const { likely, most } = left.requests;
+  const requests = likely ?? most;
+  const about = likely === null ? 'at most' : 'about';
   const ends = left.ends_in_s;
   const hasReached = top !== null && bottom !== null;
   return [
@@ -19,7 +21,7 @@ function factsOf(feed: FeedStatus, now: string): readonly Fact[] {
     ['Rows', count(feed.rows), `${count(feed.rows_today)} of them today`],
     ['Pages read', count(feed.pages)],
     ['Verified', verifiedShare(feed), openText(feed) || 'no gaps'],
-    ['Left', requests && `about ${counted(requests, 'request')}`, ends && duration(ends)],
+    ['Left', requests && `${about} ${counted(requests, 'request')}`, ends && duration(ends)],
     ['The walk reached', hasReached && `${unit} ${count(bottom)} to ${count(top)}`],
     ['Newest item', newestText(feed, now), newest && `usually ${duration(newest.usual_s)}`],
     ['Last poll', poll.last_at && `${age(poll.last_at, now)} ago`],

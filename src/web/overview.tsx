@@ -200,10 +200,14 @@ const nameCell =
   );
 
 /** Pages per second while a worker reads, and the time left. */
-function rateCell({ lanes, left: { ends_in_s: ends } }: FeedStatus) {
+function rateCell({ lanes, left: { ends_in_s: ends, requests } }: FeedStatus) {
+  const most = requests.likely === null ? '≤ ' : '';
   const running = lanes.filter(({ state }) => state === 'running');
   const rate = running.reduce((sum, lane) => sum + (lane.pages_per_second ?? 0), 0);
-  return cell(rate === 0 ? '–' : `${compact(rate)} pages/s`, ends ? `${duration(ends)} left` : '');
+  return cell(
+    rate === 0 ? '–' : `${compact(rate)} pages/s`,
+    ends ? `${most}${duration(ends)} left` : '',
+  );
 }
 
 const bases = { known: '', estimated: '≈ ', 'at-least': '≥ ', unknown: '' } as const;

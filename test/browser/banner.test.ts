@@ -157,7 +157,7 @@ test('the table updates during a first read, without layout shifts', async () =>
   const row = page.locator('.feeds tbody tr').first();
   await row.getByText('12,000', { exact: true }).waitFor();
   expect(await row.locator('.chip').textContent()).toBe('running');
-  expect(await row.textContent()).toContain('0.9 pages/s1.6 h left');
+  expect(await row.textContent()).toContain('0.9 pages/s≤ 1.6 h left');
   expect(await row.textContent()).toContain('18.7 %being read');
   expect(await row.locator('svg').getAttribute('aria-label')).toContain('reading 5.6 %');
   const { status } = sceneOf('reading');

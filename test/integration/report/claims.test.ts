@@ -137,6 +137,25 @@ test('a list of which nothing was read is a gap, and an empty one is none', asyn
   ]);
 });
 
+test('the end of a history whose likely length is unknown is an upper bound', async () => {
+  const chain = { ...plainChain, userOperations: 2_000 };
+  const run = { operations: ['user-operations'] };
+  const { sync, database } = await openCopy(chain, { run, latencyMs: 50 });
+  const stop = new AbortController();
+  const reading = sync({ signal: stop.signal });
+  const { feeds, reasons } = await eventually('an end', async () => {
+    const now = await reports(database).status();
+    return now.feeds.some(({ left }) => left.ends_at !== null) && now;
+  });
+  stop.abort();
+  await reading;
+
+  expect(feeds[0]?.left.requests).toMatchObject({ likely: null, most: expect.any(Number) });
+  expect(reasons.map(({ sentence }) => sentence)).toContainEqual(
+    expect.stringMatching(/^Reading history of 1 feed until .* UTC at most\.$/u),
+  );
+});
+
 test('no end is foretold of a history that is read again', async () => {
   const chain = { ...plainChain, userOperations: 2_000 };
   const run = { operations: ['user-operations'] };
