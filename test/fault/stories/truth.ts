@@ -182,6 +182,15 @@ async function droppedPlaces(pool: Pool, feed: string) {
   return rows;
 }
 
+/** Items that pages showed and no row has. Those that are alike, as `blank-items` are, are one in quarantine. */
+async function leftOut(pool: Pool, feed: string): Promise<number> {
+  const { rows } = await pool.query<{ items: number }>(
+    'select coalesce(sum(quarantined + repeats), 0)::int as items from etl.pages where feed = $1',
+    [feed],
+  );
+  return rows[0]?.items ?? 0;
+}
+
 /** What is false in a report that its feed is complete; empty when nothing is. */
 export async function falseClaims(
   pool: Pool,
@@ -196,15 +205,15 @@ export async function falseClaims(
   const isGivenUp = (place: number) =>
     place < lowestWanted && dropped.some(({ from, to }) => place >= from && place <= to);
   const isRanked = operations[feed].kind === 'ranked';
-  // A page's items that are alike, as two of `blank-items`, are one in quarantine.
-  const given = 2 * (notes.find(({ sentence }) => sentence.startsWith('not stored:'))?.count ?? 0);
+  const isGiven = notes.some(({ sentence }) => sentence.startsWith('not stored: at least '));
+  const given = isRanked && isGiven ? await leftOut(pool, report.feed) : 0;
   const head = notes.filter(({ kind }) => kind === 'pending-head');
   const claims = covered.flatMap(({ from, to, as_of }) => {
     const seen = since(moments, as_of);
     const truths = seen.map(({ truth }) => factsIn(feed, truth));
     const inside = (fact: string) =>
       isRanked || (placeOf(fact) >= from && placeOf(fact) <= to && !isGivenUp(placeOf(fact)));
-    const wrong = wrongFacts(held, truths, inside, isRanked ? given : 0);
+    const wrong = wrongFacts(held, truths, inside, given);
     if (!isNewest(feed)) return wrong;
     const highest = Math.max(...truths.flatMap((truth) => [...truth].map(placeOf)));
     return to > highest ? [...wrong, `covered to ${to}, above ${highest}, the newest`] : wrong;
