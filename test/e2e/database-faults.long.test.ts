@@ -2,6 +2,7 @@ import { test } from 'vitest';
 import { expectOutlasted } from './database-faults.ts';
 
 test.each([
+  'its password is replaced',
   'its disk is full',
   'it becomes read-only',
   'a right is revoked',
