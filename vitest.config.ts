@@ -112,7 +112,7 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** `npm test` names the projects that it runs; the last four run only by their own names. */
+/** `npm test` runs the first project, `npm run test:long` the next three; the last three run only by their own names. */
 export default defineConfig({
   test: {
     // Rows are held against their shapes.
